@@ -1,1 +1,14 @@
-//! Placeholder.
+//! The nouns of the domain, and what makes them valid. No IO, no async, no clock, no randomness.
+
+pub mod action;
+pub mod attempt;
+pub mod audit;
+pub mod id;
+pub mod job;
+pub mod limits;
+pub mod path;
+pub mod run;
+pub mod spec;
+pub mod time;
+pub mod unit;
+pub mod worker;
