@@ -44,7 +44,7 @@ def years(months: list[dict[str, str]]) -> Table:
         "coldest °C",
         "precipitation mm",
         "wettest day mm",
-        f"days with {months[0]['wet_from']} mm",
+        f"wet days (≥ {months[0]['wet_from']} mm)",
     ]
     rows = []
     for row in sorted(months, key=lambda row: row["year"], reverse=True):
@@ -116,8 +116,8 @@ def days(joined: list[dict[str, str]]) -> Table:
     return head, rows
 
 
-def sentence(city: str, months: list[dict[str, str]]) -> str:
-    """What a hurried reader wants to know of a city."""
+def sentence(months: list[dict[str, str]]) -> str:
+    """What a hurried reader wants to know of a city; the heading above has its name."""
     newest, usual = compared(months)
     off = newest["t_mean"] - usual["t_mean"]
     warmth = (
@@ -129,7 +129,7 @@ def sentence(city: str, months: list[dict[str, str]]) -> str:
         f", {100 * newest['rain'] / usual['rain']:.0f} % of the usual" if usual["rain"] >= 1 else ""
     )
     return (
-        f"{city}: {plain(newest['t_mean'])} °C on average, {warmth} the same days of {EARLIER}; "
+        f"{plain(newest['t_mean'])} °C on average, {warmth} the same days of {EARLIER}; "
         f"{plain(newest['rain'])} mm of precipitation{share}."
     )
 
@@ -159,8 +159,8 @@ def main() -> None:
     markdown, page = f"# {title}\n", ""
     for station, city in CITIES.items():
         own = [row for row in months if row["station"] == station]
-        markdown += f"\n## {city}\n\n{sentence(city, own)}\n\n{as_markdown(years(own))}"
-        page += f"<h2>{city}</h2>\n<p>{html.escape(sentence(city, own))}</p>\n{as_html(years(own))}"
+        markdown += f"\n## {city}\n\n{sentence(own)}\n\n{as_markdown(years(own))}"
+        page += f"<h2>{city}</h2>\n<p>{html.escape(sentence(own))}</p>\n{as_html(years(own))}"
     markdown += f"\n## Day by day\n\n{as_markdown(days(joined))}"
     page += f"<h2>Day by day</h2>\n{as_html(days(joined))}"
     write_text(out / "report.md", markdown)
