@@ -8,6 +8,7 @@ pub mod job;
 pub mod limits;
 pub mod path;
 pub mod run;
+pub mod snapshot;
 pub mod spec;
 pub mod time;
 pub mod unit;

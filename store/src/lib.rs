@@ -6,7 +6,7 @@ mod read;
 mod store;
 
 pub use error::{CommitError, StoreError};
-pub use load::{BoundAction, Scope, Snapshot, UpstreamEnd};
+pub use load::{BoundAction, Scope, Snapshot};
 pub use read::{
     ActionFilter, ActionPage, AttemptView, LogRead, Page, RunFilter, RunView, StateFilter,
 };
