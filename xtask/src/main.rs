@@ -1,2 +1,64 @@
-//! Placeholder.
-fn main() {}
+//! The commands of the workspace: `cargo xtask …`. They call cargo and the kit of the tests, and must work on
+//! a machine where only Rust is installed.
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command line talks to its user")]
+
+mod cargo;
+mod ci;
+mod packages;
+mod pg;
+mod test;
+mod tidy;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// The commands of the workspace.
+#[derive(Debug, Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask", disable_help_subcommand = true)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Runs all tests on both databases.
+    ///
+    /// Installs what is missing of PostgreSQL (Debian; as root or by sudo), starts a throw-away server,
+    /// builds the programs, runs cargo nextest or, where that is not installed, cargo test, and stops the
+    /// server. With CI=true the profile `ci` of nextest is used.
+    Test(test::Arguments),
+    /// Does what a change must pass: the format, the lints as errors, the rules of the tree, all tests.
+    Ci,
+    /// Checks the rules of the tree that no compiler knows: who may import whom, names, sizes, places.
+    Tidy,
+    /// Starts, stops and finds the PostgreSQL server that tests share when they are run by hand.
+    #[command(subcommand)]
+    Pg(pg::Command),
+}
+
+fn main() -> ExitCode {
+    let done = match Arguments::parse().command {
+        Command::Test(arguments) => test::run(&arguments),
+        Command::Ci => ci::run(),
+        Command::Tidy => tidy::run(),
+        Command::Pg(command) => pg::run(&command),
+    };
+    done.unwrap_or_else(|error| {
+        eprintln!("error: {error:#}");
+        ExitCode::FAILURE
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_well_formed() {
+        Arguments::command().debug_assert();
+    }
+}
