@@ -1,1 +1,3 @@
-//! Placeholder.
+//! Decisions, pure: given `now` and what is believed, they return what should be done.
+
+pub mod time;

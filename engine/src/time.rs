@@ -1,0 +1,14 @@
+//! When a job is due: cron expressions, zones, and the one function that turns a schedule into slots.
+//! Knows no clock, no job and no store: every instant is an argument.
+
+pub mod cron;
+pub mod piecewise;
+pub mod schedule;
+pub mod slots;
+mod walk;
+pub mod zone;
+
+pub use cron::{Cron, CronError, CronField, CronForm};
+pub use piecewise::{Piece, Piecewise, PiecewiseError};
+pub use schedule::{DstGap, DstOverlap, DstPolicy, Rule, Schedule, ScheduleError};
+pub use slots::{Slots, next_after, prev_before, slots};
