@@ -1,3 +1,9 @@
-//! Decisions, pure: given `now` and what is believed, they return what should be done.
+//! Decisions, pure: given what happened and what time it is, what shall be written and done. No IO, no async, no clock,
+//! no randomness of its own.
 
-pub mod time;
+pub mod apply;
+pub mod catalog;
+mod engine;
+pub mod input;
+
+pub use engine::{Chance, Engine, Settings};
