@@ -1,5 +1,6 @@
 //! A run: one decision to execute an action, and the lease of its present attempt.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 
@@ -20,6 +21,8 @@ pub struct Run {
     pub why: String,
     /// The job's revision that all its attempts use.
     pub revision: Revision,
+    /// Config that wins over the job's, for this run only.
+    pub set: BTreeMap<String, String>,
     /// 1 to 5; 5 the most urgent.
     pub urgency: u8,
     /// At most one exclusive run of a job is held (leased or running) at a time.

@@ -132,6 +132,7 @@ CREATE TABLE run (
   actor text NOT NULL,
   why text NOT NULL,
   revision bigint NOT NULL,
+  set_config jsonb NOT NULL,
   urgency smallint NOT NULL CHECK (urgency BETWEEN 1 AND 5),
   exclusive boolean NOT NULL,
   lease_ms bigint NOT NULL,

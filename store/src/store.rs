@@ -62,7 +62,8 @@ pub trait Store: Send + Sync + 'static {
     /// runs with their present attempts, workers, marks.
     async fn load(&self, scope: &Scope) -> Result<Snapshot, StoreError>;
 
-    /// The last end that counts of each of these upstream versions; one without a row or an outcome is left out.
+    /// The last end that counts of each of these upstream versions; one without a row or an outcome is left out. A version
+    /// that lies in a gap reads as skipped(late) (so does it in [`Snapshot::outcomes`]).
     async fn outcomes(
         &self,
         versions: &[(JobId, Version)],
