@@ -1,0 +1,166 @@
+//! The spawner: forks a shim for each descriptor that the agent sends, and ends what a shim that
+//! was killed left behind. Knows no attempt.
+
+use std::collections::HashSet;
+use std::fs::File;
+use std::io::{self, IoSliceMut, Write as _};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd as _, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::process::ExitCode;
+
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::Errno;
+use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg};
+use rustix::process::{Pid, Signal, getpid, kill_process, set_child_subreaper, setsid};
+use rustix::stdio::{dup2_stdin, dup2_stdout};
+
+use super::shim;
+use super::sweep;
+use super::sys::{self, Forked, OneThread, Reap};
+
+/// What the spawner says when it is ready: that the executed program is one.
+pub(super) const READY: u8 = b'r';
+
+/// Serves until the agent has gone and everything has ended.
+pub(super) fn main() -> ExitCode {
+    match Spawner::start().and_then(Spawner::serve) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(_told_by_the_exit_code) => ExitCode::FAILURE,
+    }
+}
+
+struct Spawner {
+    /// None when the agent has gone.
+    control: Option<UnixStream>,
+    /// Locked by the agent. This process and its shims hold it, so that the lock is free when the
+    /// last of them has ended and no sooner.
+    _lock: OwnedFd,
+    child_ended: OwnedFd,
+    proof: OneThread,
+    shims: HashSet<Pid>,
+    /// A shim was killed: what it kept is now below this process.
+    orphans: bool,
+}
+
+impl Spawner {
+    fn start() -> io::Result<Self> {
+        let proof = OneThread::prove()?.ok_or_else(|| io::Error::other("more than one thread"))?;
+        sys::close_inherited(&proof);
+        // The agent hands over its stream as stdin and its lock as stdout. Nobody else may hold the
+        // stream, nor may a job hold the lock.
+        let control = io::stdin().as_fd().try_clone_to_owned()?;
+        let lock = io::stdout().as_fd().try_clone_to_owned()?;
+        let nothing = File::options().read(true).write(true).open("/dev/null")?;
+        dup2_stdin(&nothing)?;
+        dup2_stdout(&nothing)?;
+        // Signals to the agent's group or terminal are the agent's: it drains, its jobs go on.
+        setsid()?;
+        set_child_subreaper(Some(getpid()))?;
+        rustix::thread::set_name(c"hera-spawner")?;
+        let child_ended = sys::block_signals()?;
+        let mut control = UnixStream::from(control);
+        control.write_all(&[READY])?;
+        Ok(Self {
+            control: Some(control),
+            _lock: lock,
+            child_ended,
+            proof,
+            shims: HashSet::new(),
+            orphans: false,
+        })
+    }
+
+    fn serve(mut self) -> io::Result<()> {
+        loop {
+            let any_left = self.reap()?;
+            if self.control.is_none() && !any_left {
+                return Ok(());
+            }
+            if self.orphans {
+                self.end_orphans();
+            }
+            let mut fds = vec![PollFd::new(&self.child_ended, PollFlags::IN)];
+            fds.extend(self.control.as_ref().map(|control| PollFd::new(control, PollFlags::IN)));
+            match poll(&mut fds, None) {
+                Ok(_) | Err(Errno::INTR) => {}
+                Err(error) => return Err(error.into()),
+            }
+            let asked = fds.get(1).is_some_and(|fd| !fd.revents().is_empty());
+            shim::drain(&self.child_ended);
+            let Some(control) = self.control.as_ref().filter(|_| asked) else { continue };
+            match receive(control)? {
+                Some(agent) => match sys::fork(&self.proof) {
+                    Ok(Forked::Child) => return self.become_shim(agent),
+                    Ok(Forked::Parent(pid)) => {
+                        self.shims.insert(pid);
+                    }
+                    // The stream is dropped without a word, which says it.
+                    Err(_no_more_processes) => {}
+                },
+                None => self.control = None,
+            }
+        }
+    }
+
+    /// On the child's side of the fork.
+    fn become_shim(self, agent: OwnedFd) -> io::Result<()> {
+        let Self { control, _lock, child_ended, .. } = self;
+        // A copy kept here would hide the spawner's death from the agent.
+        drop(control);
+        shim::run(UnixStream::from(agent), &child_ended).map_err(io::Error::other)
+    }
+
+    /// Takes every child that has ended. True where some are left.
+    fn reap(&mut self) -> io::Result<bool> {
+        loop {
+            match sys::reap()? {
+                Reap::Ended(ended) => {
+                    let whole = self.shims.remove(&ended.pid) && ended.code == Some(0);
+                    self.orphans |= !whole;
+                }
+                Reap::NoneYet => return Ok(true),
+                Reap::NoChildren => return Ok(false),
+            }
+        }
+    }
+
+    /// KILL to each child that is no shim. Their own children come to this process when they die,
+    /// and each death leads here again.
+    fn end_orphans(&mut self) {
+        self.orphans = false;
+        for pid in sweep::children(getpid()) {
+            if !self.shims.contains(&pid) {
+                self.orphans = true;
+                let _gone_already = kill_process(pid, Signal::KILL);
+            }
+        }
+    }
+}
+
+/// One descriptor from the agent; None when it has gone.
+fn receive(control: &UnixStream) -> io::Result<Option<OwnedFd>> {
+    loop {
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+        let mut attached = RecvAncillaryBuffer::new(&mut space);
+        let mut byte = [0];
+        let into = &mut [IoSliceMut::new(&mut byte)];
+        match recvmsg(control, into, &mut attached, RecvFlags::CMSG_CLOEXEC) {
+            Ok(message) if message.bytes == 0 => return Ok(None),
+            Err(Errno::CONNRESET) => return Ok(None),
+            // A byte without a descriptor asks for nothing.
+            Ok(_) => {
+                if let Some(sent) = attached.drain().find_map(descriptor) {
+                    return Ok(Some(sent));
+                }
+            }
+            Err(Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
+
+fn descriptor(part: RecvAncillaryMessage<'_>) -> Option<OwnedFd> {
+    let RecvAncillaryMessage::ScmRights(mut sent) = part else { return None };
+    sent.next()
+}
