@@ -8,6 +8,7 @@ pub mod job;
 pub mod limits;
 pub mod path;
 pub mod run;
+pub mod shift;
 pub mod snapshot;
 pub mod spec;
 pub mod time;

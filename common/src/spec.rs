@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use crate::path::Path;
+use crate::shift::Shift;
 
 /// The definition of a job in one revision, after its groups' defaults.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -63,6 +64,8 @@ pub struct ScheduleSpec {
 pub struct EdgeSpec {
     pub upstream: Path,
     pub bind: Bind,
+    /// Moves the version (by `data`: the interval) before it binds.
+    pub offset: Shift,
     pub on: On,
     pub empty: Empty,
 }
@@ -78,6 +81,16 @@ pub enum Bind {
     Same,
     /// The n-th newest strictly before mine, n from 1.
     Previous { n: u32 },
+    /// All whose data interval lies in mine; if theirs is longer, those of the one that holds mine.
+    Data,
+    /// The oldest in the period that holds mine.
+    First { of: Period },
+    /// The newest in the period that holds mine.
+    Last { of: Period },
+    /// Every one in the period that holds mine.
+    All { of: Period },
+    /// All from `version + from` on and before `version + to`; neither is in slots.
+    Window { from: Shift, to: Shift },
 }
 
 /// Which end of the upstream meets the edge.
