@@ -5,5 +5,6 @@ pub mod apply;
 pub mod catalog;
 mod engine;
 pub mod input;
+pub mod time;
 
 pub use engine::{Chance, Engine, Settings};
