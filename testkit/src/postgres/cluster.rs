@@ -1,5 +1,7 @@
 //! A PostgreSQL server of our own: made, started, stopped, removed. Knows nothing of who shares it.
 
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -110,6 +112,7 @@ impl Cluster {
         // Open to the server's account and root alone: the server trusts everybody who reaches its socket.
         let folder = tempfile::Builder::new()
             .prefix("hera-pg-")
+            .permissions(Permissions::from_mode(0o700))
             .tempdir_in(temp::ROOT)
             .context("could not make a folder in /tmp")?;
         programs.own(folder.path())?;
@@ -230,6 +233,8 @@ mod tests {
         let postgres = ThrowAwayPostgres::start(Flavour::Quick).unwrap();
         let (server, folder) = (postgres.server(), postgres.cluster.folder.clone());
         server.connect("test").unwrap();
+        let mode = folder.metadata().unwrap().permissions().mode();
+        assert_eq!(mode & 0o077, 0, "nobody else may reach a server that trusts everybody");
         drop(postgres);
         assert!(server.connect("test").is_err());
         assert!(!folder.exists());
