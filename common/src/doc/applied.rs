@@ -1,0 +1,245 @@
+//! All files of one apply as a set: groups merged, names unique, every job filled in. Knows what is
+//! stored only by what it asks.
+
+use std::collections::BTreeMap;
+
+use super::attach::{Contents, attach};
+use super::file::{FileDoc, FileJob};
+use super::group::GroupDoc;
+use super::job::JobDoc;
+use super::place::{DocError, FieldError, Places, join};
+use super::resolve::{Around, Upstream, effective, resolve};
+use crate::limits::APPLY_JOBS_MAX;
+use crate::path::Path;
+use crate::spec::JobSpec;
+
+/// What is there already, as a set of files wants to know it.
+pub trait Known {
+    /// What holds above all groups; empty but in `hera dev`.
+    fn base(&self) -> GroupDoc {
+        GroupDoc::default()
+    }
+
+    /// The stored document of a group.
+    fn group(&self, path: &Path) -> Option<GroupDoc>;
+
+    /// A job that is not in the set; one that the apply deletes is missing.
+    fn upstream(&self, path: &Path) -> Upstream;
+}
+
+/// For a look at files before the master is asked: nothing is known, and nothing is missed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Unknown;
+
+impl Known for Unknown {
+    fn group(&self, _path: &Path) -> Option<GroupDoc> {
+        None
+    }
+
+    fn upstream(&self, _path: &Path) -> Upstream {
+        Upstream::Unasked
+    }
+}
+
+/// A set of files, checked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Applied {
+    /// The groups that the files name, with all that the files say of each.
+    pub groups: BTreeMap<Path, GroupDoc>,
+    /// In the order of their paths.
+    pub jobs: Vec<AppliedJob>,
+}
+
+/// A job of the set.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AppliedJob {
+    pub doc: JobDoc,
+    pub spec: JobSpec,
+    pub renamed_from: Option<Path>,
+    /// Whether it shall be open; None: as it is, and open if it is new.
+    pub open: Option<bool>,
+    pub place: JobPlace,
+}
+
+/// Where a job is written: puts a place to a problem that is found later.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct JobPlace {
+    pub file: String,
+    /// The job in the file, such as `jobs[2]`.
+    pub at: String,
+    places: Places,
+}
+
+impl JobPlace {
+    fn new(file: &FileDoc, job: &FileJob) -> Self {
+        let at = format!("jobs[{}]", job.number);
+        let places = file.places.below(&at).unwrap_or(&file.places).clone();
+        Self { file: file.name.clone(), at, places }
+    }
+
+    /// A problem of the job with its file and place; the field is the job's, such as
+    /// `schedule.cron`. One that is not written has the place of the field above it, or the job's.
+    pub fn error(&self, error: FieldError) -> DocError {
+        DocError {
+            file: self.file.clone(),
+            place: self.places.find(&error.field),
+            field: join(&self.at, &error.field),
+            problem: error.problem,
+        }
+    }
+}
+
+/// Checks a set of files as one, and fills in every job.
+///
+/// # Errors
+/// All that is wrong, by file and place.
+pub fn apply_set(
+    files: &[FileDoc],
+    contents: &Contents,
+    known: &impl Known,
+) -> Result<Applied, Vec<DocError>> {
+    let mut problems = unique(files);
+    let groups = groups(files, &mut problems);
+    let chains = Chains { groups: &groups, known };
+    let declared = declared(files, &chains);
+    let upstream = |path: &Path| match declared.get(path) {
+        Some(declares_data) => Upstream::There { declares_data: *declares_data },
+        None => known.upstream(path),
+    };
+    let mut jobs = Vec::new();
+    for file in files {
+        let chain = chains.of(&file.group);
+        let around = Around { chain: &chain, upstream: &upstream };
+        for job in &file.jobs {
+            let place = JobPlace::new(file, job);
+            match filled(file, job, contents, &around) {
+                Ok((doc, spec)) => jobs.push(AppliedJob {
+                    doc,
+                    spec,
+                    renamed_from: job.renamed_from.clone(),
+                    open: job.open,
+                    place,
+                }),
+                Err(errors) => problems.extend(errors.into_iter().map(|e| place.error(e))),
+            }
+        }
+    }
+    if problems.is_empty() {
+        jobs.sort_by(|left, right| left.doc.path.cmp(&right.doc.path));
+        return Ok(Applied { groups, jobs });
+    }
+    problems.sort();
+    Err(problems)
+}
+
+fn filled(
+    file: &FileDoc,
+    job: &FileJob,
+    contents: &Contents,
+    around: &Around<'_>,
+) -> Result<(JobDoc, JobSpec), Vec<FieldError>> {
+    let attached = attach(&file.name, job, contents)?;
+    let doc = resolve(job, attached, around)?;
+    let spec = JobSpec::from_doc(&doc)?;
+    Ok((doc, spec))
+}
+
+/// The groups of the set over the stored ones.
+struct Chains<'a, K> {
+    groups: &'a BTreeMap<Path, GroupDoc>,
+    known: &'a K,
+}
+
+impl<K: Known> Chains<'_, K> {
+    /// From what holds above all down to `group`.
+    fn of(&self, group: &Path) -> Vec<GroupDoc> {
+        let above = std::iter::successors(Some(group.clone()), Path::parent);
+        let mut chain: Vec<GroupDoc> = above
+            .filter_map(|path| self.groups.get(&path).cloned().or_else(|| self.known.group(&path)))
+            .collect();
+        chain.push(self.known.base());
+        chain.reverse();
+        chain
+    }
+}
+
+/// Which jobs of the set declare their data.
+fn declared<K: Known>(files: &[FileDoc], chains: &Chains<'_, K>) -> BTreeMap<Path, bool> {
+    let mut declared = BTreeMap::new();
+    for file in files {
+        let chain = chains.of(&file.group);
+        for job in &file.jobs {
+            declared.insert(job.path.clone(), effective(&job.settings, &chain).data.is_some());
+        }
+    }
+    declared
+}
+
+/// Merges what several files say of one group.
+fn groups(files: &[FileDoc], problems: &mut Vec<DocError>) -> BTreeMap<Path, GroupDoc> {
+    let mut groups: BTreeMap<Path, (GroupDoc, Vec<&FileDoc>)> = BTreeMap::new();
+    for file in files {
+        let (group, before) = groups.entry(file.group.clone()).or_default();
+        for field in group.add(&file.own) {
+            let first = before.iter().find(|earlier| earlier.says(&field));
+            let other = first.map_or_else(String::new, |first| first.told_at(&field));
+            let problem = format!("group `{}` has another value {other}", file.group);
+            problems.push(file.error(FieldError::new(file.written(&field), problem)));
+        }
+        before.push(file);
+    }
+    groups.into_iter().map(|(path, (group, _files))| (path, group)).collect()
+}
+
+impl FileDoc {
+    /// The field as it is written in this file: `zone` is short for `defaults.zone`.
+    fn written(&self, field: &str) -> String {
+        let short = field == "defaults.zone" && self.places.below("zone").is_some();
+        if short { "zone".to_owned() } else { field.to_owned() }
+    }
+
+    fn says(&self, field: &str) -> bool {
+        self.places.below(&self.written(field)).is_some()
+    }
+
+    fn told_at(&self, field: &str) -> String {
+        format!("in {}:{}", self.name, self.places.find(&self.written(field)))
+    }
+}
+
+/// Every job once, and every former name once.
+fn unique(files: &[FileDoc]) -> Vec<DocError> {
+    let mut problems = Vec::new();
+    let mut places: BTreeMap<&Path, String> = BTreeMap::new();
+    let mut former: BTreeMap<&Path, String> = BTreeMap::new();
+    let written = || files.iter().flat_map(|file| file.jobs.iter().map(move |job| (file, job)));
+    for (number, (file, job)) in written().enumerate() {
+        let field = format!("jobs[{}].name", job.number);
+        if number == APPLY_JOBS_MAX {
+            let problem = format!("is one job too many: {APPLY_JOBS_MAX} in one apply");
+            problems.push(file.error(FieldError::new(&field, problem)));
+        }
+        if let Some(first) = places.get(&job.path) {
+            let problem = format!("job `{}` is also {first}", job.path);
+            problems.push(file.error(FieldError::new(&field, problem)));
+            continue;
+        }
+        places.insert(&job.path, file.told_at(&field));
+    }
+    for (file, job) in written() {
+        let Some(old) = &job.renamed_from else { continue };
+        let field = format!("jobs[{}].renamed_from", job.number);
+        let problem = if *old == job.path {
+            format!("`{old}` is the present name")
+        } else if let Some(first) = places.get(old) {
+            format!("`{old}` is still a job, {first}")
+        } else if let Some(first) = former.get(old) {
+            format!("`{old}` is also the former name of a job {first}")
+        } else {
+            former.insert(old, file.told_at(&field));
+            continue;
+        };
+        problems.push(file.error(FieldError::new(&field, problem)));
+    }
+    problems
+}

@@ -1,0 +1,258 @@
+//! Fills in what a job leaves open: from its groups, then from the rules of defaults. Knows other
+//! jobs only by the question whether they are there and declare their data.
+
+use super::attach::Attached;
+use super::edge::FileEdge;
+use super::file::{FileJob, FileSchedule, Script};
+use super::group::GroupDoc;
+use super::job::{EdgeDoc, JobDoc, MAX_DELAY, OwnDoc, OwnEdge, ScheduleDoc};
+use super::label::{BackoffWord, BindWord, Label as _};
+use super::place::FieldError;
+use super::settings::{RetriesDoc, Settings};
+use super::value::{Limit, Span};
+use crate::path::Path;
+use crate::spec::{Empty, Policy};
+
+/// What is known of an upstream job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Upstream {
+    /// There is none of that path.
+    Missing,
+    /// It is there.
+    There {
+        /// It declares `data`, itself or by a group's defaults.
+        declares_data: bool,
+    },
+    /// Not to be told here: a command line that has not asked the master.
+    Unasked,
+}
+
+/// What surrounds a job.
+pub struct Around<'a> {
+    /// The groups, from the root down to the job's own.
+    pub chain: &'a [GroupDoc],
+    pub upstream: &'a dyn Fn(&Path) -> Upstream,
+}
+
+/// Makes the document of a job. `attached` are its script and files as read.
+///
+/// # Errors
+/// Every field that cannot be filled in; fields are those of the job, such as `depends_on[0]`.
+pub(super) fn resolve(
+    job: &FileJob,
+    attached: Attached,
+    around: &Around<'_>,
+) -> Result<JobDoc, Vec<FieldError>> {
+    let settings = effective(&job.settings, around.chain);
+    let owner = job.owner.clone().or_else(|| nearest(around.chain, |group| group.owner.clone()));
+    let mut problems = Vec::new();
+    let depends_on = edges(job, settings.data.is_some(), around, &mut problems);
+    versions(job, &depends_on, &mut problems);
+    let retries = retries(&job.settings.retries, settings.retries, &mut problems);
+    if !problems.is_empty() {
+        return Err(problems);
+    }
+    let schedule_zone = job.schedule.as_ref().and_then(|schedule| schedule.zone.clone());
+    let built_in = Policy::default();
+    let own_edge = |edge: &FileEdge| OwnEdge { bind: edge.bind, empty: edge.empty };
+    Ok(JobDoc {
+        at_most_once: settings.at_most_once.unwrap_or(built_in.at_most_once),
+        baseline: job.baseline.clone(),
+        catch_up: settings.catch_up.unwrap_or(built_in.catch_up),
+        config: job.config.clone(),
+        data: settings.data,
+        depends_on,
+        description: job.description.clone(),
+        files: attached.files,
+        host_group: settings.host_group,
+        lease: settings.lease.unwrap_or(Span::new(built_in.lease)),
+        max_lateness: span(settings.max_lateness),
+        overlap: settings.overlap.unwrap_or(built_in.overlap),
+        own: OwnDoc {
+            depends_on: job.edges.iter().map(own_edge).collect(),
+            owner: job.owner.clone(),
+            settings: job.settings.clone(),
+        },
+        owner: owner.unwrap_or_default(),
+        path: job.path.clone(),
+        restarts: settings.restarts.unwrap_or(built_in.restarts),
+        retries,
+        schedule: job.schedule.as_ref().map(|FileSchedule { crons, zone }| ScheduleDoc {
+            cron: crons.clone(),
+            zone: zone.clone(),
+        }),
+        script: attached.script,
+        start_within: span(settings.start_within),
+        timeout: span(settings.timeout),
+        kind: job.kind,
+        urgency: settings.urgency.unwrap_or(built_in.urgency),
+        zone: schedule_zone.or(settings.zone).unwrap_or_else(|| "UTC".to_owned()),
+    })
+}
+
+/// Fills in a stored document anew, after a group above it or the `data` of an upstream has changed.
+///
+/// # Errors
+/// As for a job in a file.
+pub fn resolve_again(doc: &JobDoc, around: &Around<'_>) -> Result<JobDoc, Vec<FieldError>> {
+    let owned = doc.own.depends_on.iter().copied().chain(std::iter::repeat(OwnEdge::default()));
+    let edge = |(edge, own): (&EdgeDoc, OwnEdge)| FileEdge {
+        upstream: edge.job.clone(),
+        bind: own.bind,
+        n: edge.n,
+        on: edge.on,
+        empty: own.empty,
+    };
+    let schedule = doc.schedule.clone();
+    let job = FileJob {
+        number: 0,
+        path: doc.path.clone(),
+        renamed_from: None,
+        open: None,
+        owner: doc.own.owner.clone(),
+        description: doc.description.clone(),
+        kind: doc.kind,
+        schedule: schedule.map(|ScheduleDoc { cron, zone }| FileSchedule { crons: cron, zone }),
+        edges: doc.depends_on.iter().zip(owned).map(edge).collect(),
+        baseline: doc.baseline.clone(),
+        config: doc.config.clone(),
+        files: Vec::new(),
+        script: Script::Nothing,
+        settings: doc.own.settings.clone(),
+    };
+    let attached = Attached { script: doc.script.clone(), files: doc.files.clone() };
+    resolve(&job, attached, around)
+}
+
+/// A job's settings with those of its groups; the nearest wins.
+pub(super) fn effective(own: &Settings, chain: &[GroupDoc]) -> Settings {
+    chain.iter().rev().fold(own.clone(), |below, group| below.or(&group.defaults))
+}
+
+fn nearest<T>(chain: &[GroupDoc], field: impl Fn(&GroupDoc) -> Option<T>) -> Option<T> {
+    chain.iter().rev().find_map(field)
+}
+
+fn span(limit: Option<Limit>) -> Option<Span> {
+    limit.and_then(Limit::get).map(Span::new)
+}
+
+fn retries(own: &RetriesDoc, effective: RetriesDoc, problems: &mut Vec<FieldError>) -> RetriesDoc {
+    let built_in = Policy::default().retries;
+    let backoff = effective.backoff.unwrap_or(BackoffWord::Constant);
+    if backoff == BackoffWord::Constant && own.max_delay.is_some() {
+        let problem = "caps a delay that grows: it wants `backoff: exponential`";
+        problems.push(FieldError::new("retries.max_delay", problem));
+    }
+    let delay = effective.delay.unwrap_or(Span::new(built_in.delay));
+    RetriesDoc {
+        backoff: Some(backoff),
+        delay: Some(delay),
+        max_delay: match backoff {
+            BackoffWord::Constant => None,
+            BackoffWord::Exponential => Some(effective.max_delay.unwrap_or(MAX_DELAY.max(delay))),
+        },
+        not_on: Some(effective.not_on.unwrap_or(built_in.not_on)),
+        times: Some(effective.times.unwrap_or(built_in.times)),
+    }
+}
+
+fn edges(
+    job: &FileJob,
+    declares_data: bool,
+    around: &Around<'_>,
+    problems: &mut Vec<FieldError>,
+) -> Vec<EdgeDoc> {
+    let mut edges = Vec::with_capacity(job.edges.len());
+    for (i, edge) in job.edges.iter().enumerate() {
+        let filled = if edge.upstream == job.path {
+            to_itself(edge)
+        } else {
+            to_another(job, edge, declares_data, (around.upstream)(&edge.upstream))
+        };
+        match filled {
+            Ok(edge) => edges.push(edge),
+            Err(problem) => problems.push(FieldError::new(format!("depends_on[{i}]"), problem)),
+        }
+    }
+    edges
+}
+
+/// Before the job's first version there is nothing to wait for, so a self-edge ignores it.
+fn to_itself(edge: &FileEdge) -> Result<EdgeDoc, String> {
+    let upstream = &edge.upstream;
+    if edge.bind != Some(BindWord::Previous) {
+        return Err(format!("`{upstream}` is the job itself: write `bind: previous` with `n`"));
+    }
+    if edge.empty == Some(Empty::Skip) {
+        return Err("an edge to the job itself is always `empty: ignore`".to_owned());
+    }
+    Ok(EdgeDoc {
+        bind: BindWord::Previous,
+        empty: Empty::Ignore,
+        job: upstream.clone(),
+        n: edge.n,
+        on: edge.on,
+    })
+}
+
+fn to_another(
+    job: &FileJob,
+    edge: &FileEdge,
+    declares_data: bool,
+    upstream: Upstream,
+) -> Result<EdgeDoc, String> {
+    let by_clock = if job.schedule.is_some() { BindWord::AtOrBefore } else { BindWord::Nearest };
+    let bind = match (edge.bind, upstream) {
+        (_, Upstream::Missing) => return Err(format!("there is no job `{}`", edge.upstream)),
+        (Some(bind), Upstream::There { .. } | Upstream::Unasked) => bind,
+        (None, Upstream::There { declares_data: true }) if declares_data => {
+            return Err(format!(
+                "both jobs declare `data`, so the default is `bind: data`, which is not built yet: \
+                 write the `bind` that you want, such as {}",
+                by_clock.word()
+            ));
+        }
+        (None, Upstream::There { .. } | Upstream::Unasked) => by_clock,
+    };
+    let by_kind = if job.schedule.is_some() { Empty::Ignore } else { Empty::Skip };
+    Ok(EdgeDoc {
+        bind,
+        empty: edge.empty.unwrap_or(by_kind),
+        job: edge.upstream.clone(),
+        n: edge.n,
+        on: edge.on,
+    })
+}
+
+/// Where the versions come from: a schedule, a baseline, or an edge that can be one.
+fn versions(job: &FileJob, edges: &[EdgeDoc], problems: &mut Vec<FieldError>) {
+    let upstream = |edge: &EdgeDoc| edge.job != job.path;
+    if let Some(baseline) = &job.baseline {
+        let problem = if job.schedule.is_some() {
+            "a job with a schedule has its versions from there".to_owned()
+        } else if *baseline == job.path {
+            "the job itself cannot be its baseline".to_owned()
+        } else if !job.edges.iter().any(|edge| edge.upstream == *baseline) {
+            format!("`{baseline}` is not in `depends_on`")
+        } else {
+            return;
+        };
+        problems.push(FieldError::new("baseline", problem));
+        return;
+    }
+    // An edge that could not be filled in has its own error, and might be the one.
+    if job.schedule.is_some() || edges.len() < job.edges.len() || !edges.iter().any(upstream) {
+        return;
+    }
+    let places = |edge: &EdgeDoc| {
+        upstream(edge)
+            && matches!(edge.bind, BindWord::Nearest | BindWord::Same)
+            && edge.empty == Empty::Skip
+    };
+    if !edges.iter().any(places) {
+        let problem = "nothing gives the job its versions: it wants a schedule, a `baseline`, or an \
+                       edge by nearest or same with `empty: skip`";
+        problems.push(FieldError::new("depends_on", problem));
+    }
+}

@@ -1,0 +1,298 @@
+//! Files that are refused, with the exact text of every error.
+
+use expect_test::expect;
+
+use super::{check, check_jobs};
+
+#[test]
+fn every_error_of_a_file_is_told_with_its_place() {
+    check(
+        &[r#"
+ownr: me
+group: a//b
+zone: Mars/Base
+secrets: { PW: env:PW }
+config: { yesterday: 1, "a b": 2, list: [1], secret.x: 1, zdt: 1, none: }
+defaults: { retires: { times: 2 }, lease: 5m, name: x }
+jobs:
+  - name: a/b
+    shedule: { cron: "0 2 * * *" }
+    script: x
+  - nme: c
+    type: python
+    state: paused
+  - name: d@e
+    script: { fil: x }
+    files: [/etc/passwd, ../x, "a//b", ".", "lib/"]
+  - just text
+"#],
+        &expect![[r#"
+            a.yaml:2:1: ownr: there is no field `ownr`, did you mean `owner`?
+            a.yaml:3:8: group: `a//b` is no path: a name is empty
+            a.yaml:4:7: zone: there is no time zone `Mars/Base`: write an IANA name such as Europe/Berlin
+            a.yaml:5:1: secrets: `secrets` is not built yet
+            a.yaml:6:11: config.yesterday: `${yesterday}` is a date in scripts: choose another key
+            a.yaml:6:25: config.a b: the key holds ` `: letters, digits, `_`, `-` and `.` are allowed
+            a.yaml:6:41: config.list: is one value, not a list
+            a.yaml:6:46: config.secret.x: secrets are not built yet
+            a.yaml:6:59: config.zdt: `${zdt}` is a date in scripts: choose another key
+            a.yaml:6:71: config.none: has no value
+            a.yaml:7:13: defaults.retires: there is no field `retires`, did you mean `retries`?
+            a.yaml:7:43: defaults.lease: `5m` could be minutes or months: write 5min (or days, such as 30d)
+            a.yaml:7:47: defaults.name: there is no field `name`
+            a.yaml:9:11: jobs[0].name: `a/b` is a path: write the last name, the rest is the group
+            a.yaml:10:5: jobs[0].shedule: there is no field `shedule`, did you mean `schedule`?
+            a.yaml:12:5: jobs[1].name: is missing
+            a.yaml:12:5: jobs[1].nme: there is no field `nme`, did you mean `name`?
+            a.yaml:13:11: jobs[1].type: `type: python` is not built yet: use shell or noop
+            a.yaml:14:12: jobs[1].state: `paused` is unknown: use open or closed
+            a.yaml:15:11: jobs[2].name: `d@e` is no name: the name `d@e` holds `@`: letters, digits, `_`, `-` and `.` are allowed
+            a.yaml:16:13: jobs[2].script: has no `file`
+            a.yaml:16:15: jobs[2].script.fil: there is no field `fil`, did you mean `file`?
+            a.yaml:17:13: jobs[2].files[0]: `/etc/passwd` is absolute: write it relative to the job file
+            a.yaml:17:26: jobs[2].files[1]: `../x` holds `..`: it must lie beside the job file
+            a.yaml:17:32: jobs[2].files[2]: `a//b` has an empty name in it
+            a.yaml:17:40: jobs[2].files[3]: `.` holds `.`: it must lie beside the job file
+            a.yaml:18:5: jobs[3]: is not a mapping: write { key: value }
+        "#]],
+    );
+}
+
+#[test]
+fn what_is_not_built_yet_is_refused_by_name() {
+    check_jobs(
+        &[
+            "schedule: { every: 5min }",
+            "schedule: { cron: 0 2 * * *, jitter: 5min, dst: { gap: skip } }",
+            "schedule: { at: [2026-01-01T00:00:00Z], calendar: x }",
+            "expected_by: \"07:00\"\nmax_duration: 1h\nwait_for: {}\npool: x\nsecrets: {}",
+            "type: python",
+            "type: sql\nscript: select 1",
+            "takeover: newest\noverlap: queue_newest\ngive_up_after: 1d",
+            "overlap: cancel_running",
+            "data: { period: business_day }",
+            "depends_on: [{ job: u, bind: data }, { job: u, bind: window, from: -1d, to: 0s }]",
+            "depends_on: [{ job: u, bind: last, of: day }, { job: u, bind: nearest, offset: -1d }]",
+        ],
+        &expect![[r#"
+            schedule: { every: 5min }
+              5:17: jobs[0].schedule.every: `every` is not built yet
+            schedule: { cron: 0 2 * * *, jitter: 5min, dst: { gap: skip } }
+              5:34: jobs[0].schedule.jitter: `jitter` is not built yet
+              5:48: jobs[0].schedule.dst: `dst` is not built yet
+            schedule: { at: [2026-01-01T00:00:00Z], calendar: x }
+              5:17: jobs[0].schedule.at: `at` is not built yet
+              5:45: jobs[0].schedule.calendar: `calendar` is not built yet
+            expected_by: "07:00"; max_duration: 1h; wait_for: {}; pool: x; secrets: {}
+              5:5: jobs[0].expected_by: `expected_by` is not built yet
+              6:5: jobs[0].max_duration: `max_duration` is not built yet
+              7:5: jobs[0].wait_for: `wait_for` is not built yet
+              8:5: jobs[0].pool: `pool` is not built yet
+              9:5: jobs[0].secrets: `secrets` is not built yet
+            type: python
+              4:11: jobs[0].type: `type: python` is not built yet: use shell or noop
+            type: sql; script: select 1
+              4:11: jobs[0].type: `type: sql` is not built yet: use shell or noop
+            takeover: newest; overlap: queue_newest; give_up_after: 1d
+              5:15: jobs[0].takeover: `takeover: newest` is not built yet: only always is
+              6:14: jobs[0].overlap: `overlap: queue_newest` is not built yet: use queue or allow
+              7:5: jobs[0].give_up_after: `give_up_after` is not built yet
+            overlap: cancel_running
+              5:14: jobs[0].overlap: `overlap: cancel_running` is not built yet: use queue or allow
+            data: { period: business_day }
+              5:21: jobs[0].data.period: `period: business_day` is not built yet: use hour, day, week or month
+            depends_on: [{ job: u, bind: data }, { job: u, bind: window, from: -1d, to: 0s }]
+              5:34: jobs[0].depends_on[0].bind: `bind: data` is not built yet: use nearest, at_or_before, same or previous
+              5:58: jobs[0].depends_on[1].bind: `bind: window` is not built yet: use nearest, at_or_before, same or previous
+              5:66: jobs[0].depends_on[1].from: `from` is not built yet
+              5:77: jobs[0].depends_on[1].to: `to` is not built yet
+            depends_on: [{ job: u, bind: last, of: day }, { job: u, bind: nearest, offset: -1d }]
+              5:34: jobs[0].depends_on[0].bind: `bind: last` is not built yet: use nearest, at_or_before, same or previous
+              5:40: jobs[0].depends_on[0].of: `of` is not built yet
+              5:76: jobs[0].depends_on[1].offset: `offset` is not built yet
+        "#]],
+    );
+}
+
+#[test]
+fn bad_policies_are_refused_with_the_reason() {
+    check_jobs(
+        &[
+            "lease: 0s",
+            "lease: 500d",
+            "timeout: 0s\nstart_within: soon\nmax_lateness: 1mo",
+            "urgency: 6",
+            "urgency: high",
+            "at_most_once: maybe",
+            "retries: 3",
+            "retries: { times: 60 }",
+            "retries: { times: 49 }",
+            "retries: { delay: 5m, not_on: [0, 1, x], max_delay: 1h }",
+            "retries: { max_delay: 1h }",
+            "retries: { backoff: exponential, delay: 2h, max_delay: 1h }",
+            "data: { offset: -1 }",
+            "data: { period: dya, offset: yesterday }",
+            "catch_up: al",
+        ],
+        &expect![[r#"
+            lease: 0s
+              5:12: jobs[0].lease: `0s` is too short: at least 1s
+            lease: 500d
+              5:12: jobs[0].lease: `500d` is longer than 400d
+            timeout: 0s; start_within: soon; max_lateness: 1mo
+              5:14: jobs[0].timeout: `0s` is too short: at least 1s
+              6:19: jobs[0].start_within: `soon` is no duration: a whole number and s, min, h or d
+              7:19: jobs[0].max_lateness: `1mo`: months differ in length, write days, such as 30d
+            urgency: 6
+              5:14: jobs[0].urgency: 6 is not between 1 and 5
+            urgency: high
+              5:14: jobs[0].urgency: `high` is no whole number between 1 and 5
+            at_most_once: maybe
+              5:19: jobs[0].at_most_once: `maybe` is neither true nor false
+            retries: 3
+              5:14: jobs[0].retries: is not a mapping: write { key: value }
+            retries: { times: 60 }
+              5:23: jobs[0].retries.times: 60 is not between 0 and 50
+            retries: { times: 49 }
+              5:23: jobs[0].retries.times: 49 with restarts of 2 make 52 attempts, more than 50
+            retries: { delay: 5m, not_on: [0, 1, x], max_delay: 1h }
+              5:23: jobs[0].retries.delay: `5m` could be minutes or months: write 5min (or days, such as 30d)
+              5:36: jobs[0].retries.not_on[0]: 0 is not between 1 and 255
+              5:42: jobs[0].retries.not_on[2]: `x` is no whole number between 1 and 255
+            retries: { max_delay: 1h }
+              5:27: jobs[0].retries.max_delay: caps a delay that grows: it wants `backoff: exponential`
+            retries: { backoff: exponential, delay: 2h, max_delay: 1h }
+              5:60: jobs[0].retries.max_delay: 1h is less than the delay of 2h
+            data: { offset: -1 }
+              5:11: jobs[0].data: has no `period`: hour, day, week or month
+            data: { period: dya, offset: yesterday }
+              5:21: jobs[0].data.period: `dya` is unknown, did you mean `day`?
+              5:34: jobs[0].data.offset: `yesterday` is no whole number between -10000 and 10000
+            catch_up: al
+              5:15: jobs[0].catch_up: `al` is unknown, did you mean `all`?
+        "#]],
+    );
+}
+
+#[test]
+fn bad_schedules_and_scripts_are_refused_with_the_reason() {
+    check_jobs(
+        &[
+            "zone: Europe/Berln",
+            "schedule: 0 2 * * *",
+            "schedule: { zone: UTC }",
+            "schedule: { cron: [], zone: Nowhere }",
+            "schedule: { cron: [0 2 * * *, [x]] }",
+            "schedule:",
+            "host_group: a/b",
+            "owner: \"\"\ndescription:",
+            "script: \"\"",
+            "script: \"a\\0b\"",
+            "script: { file: lib/ }",
+            "type: noop\nscript: echo",
+            "type: shell",
+            "files: x.sh",
+            "renamed_from: j",
+        ],
+        &expect![[r#"
+            zone: Europe/Berln
+              5:11: jobs[0].zone: there is no time zone `Europe/Berln`: write an IANA name such as Europe/Berlin
+            schedule: 0 2 * * *
+              5:15: jobs[0].schedule: is a mapping: write schedule: { cron: "0 2 * * *" }
+            schedule: { zone: UTC }
+              5:15: jobs[0].schedule: has no `cron`
+            schedule: { cron: [], zone: Nowhere }
+              5:15: jobs[0].schedule.cron: is an empty list
+              5:33: jobs[0].schedule.zone: there is no time zone `Nowhere`: write an IANA name such as Europe/Berlin
+            schedule: { cron: [0 2 * * *, [x]] }
+              5:35: jobs[0].schedule.cron[1]: is one value, not a list
+            schedule:
+              5:13: jobs[0].schedule: has no `cron`
+            host_group: a/b
+              5:17: jobs[0].host_group: `a/b` is a path, and host groups have names
+            owner: ""; description:
+              5:12: jobs[0].owner: is empty
+              6:16: jobs[0].description: has no value
+            script: ""
+              4:13: jobs[0].script: is empty
+            script: "a\0b"
+              4:13: jobs[0].script: holds a NUL character
+            script: { file: lib/ }
+              4:21: jobs[0].script.file: `lib/` is a folder
+            type: noop; script: echo
+              5:13: jobs[0].script: would never run: a noop has no process
+            type: shell
+              3:5: jobs[0].script: is missing, and a shell job runs one
+            files: x.sh
+              5:12: jobs[0].files: is not a list: write [a, b] or one item a line
+            renamed_from: j
+              5:19: jobs[0].renamed_from: `g/j` is the present name
+        "#]],
+    );
+}
+
+#[test]
+fn edges_are_checked() {
+    check_jobs(
+        &[
+            "depends_on: u",
+            "depends_on: [u, ../v, /w/x, { bind: same }]",
+            "depends_on: [u, /w/x]",
+            "depends_on: [j]",
+            "depends_on: [{ job: j, bind: previous, n: 1, empty: skip }]",
+            "depends_on: [{ job: /g/j, bind: previous }]",
+            "depends_on: [{ job: j, bind: previous, n: 0 }]",
+            "depends_on: [{ job: j, bind: same, n: 1 }]",
+            "depends_on: [{ job: u, on: sucess, empty: no }]",
+            "baseline: u",
+            "baseline: j",
+            "schedule: { cron: 0 2 * * * }\nbaseline: u",
+        ],
+        &expect![[r#"
+            depends_on: u
+              5:17: jobs[0].depends_on: is not a list: write [a, b] or one item a line
+            depends_on: [u, ../v, /w/x, { bind: same }]
+              5:21: jobs[0].depends_on[1]: `../v` is no path: a name is empty
+              5:33: jobs[0].depends_on[3]: has no `job`: the name of an upstream job
+            depends_on: [u, /w/x]
+              5:18: jobs[0].depends_on[0]: there is no job `g/u`
+              5:21: jobs[0].depends_on[1]: there is no job `w/x`
+            depends_on: [j]
+              5:18: jobs[0].depends_on[0]: `g/j` is the job itself: write `bind: previous` with `n`
+            depends_on: [{ job: j, bind: previous, n: 1, empty: skip }]
+              5:18: jobs[0].depends_on[0]: an edge to the job itself is always `empty: ignore`
+            depends_on: [{ job: /g/j, bind: previous }]
+              5:37: jobs[0].depends_on[0].bind: `previous` wants `n`, how many slots back: 1 is the last one before
+            depends_on: [{ job: j, bind: previous, n: 0 }]
+              5:47: jobs[0].depends_on[0].n: 0 is not between 1 and 1000
+            depends_on: [{ job: j, bind: same, n: 1 }]
+              5:43: jobs[0].depends_on[0].n: belongs to `bind: previous`, and to nothing else
+            depends_on: [{ job: u, on: sucess, empty: no }]
+              5:32: jobs[0].depends_on[0].on: `sucess` is unknown, did you mean `success`?
+              5:47: jobs[0].depends_on[0].empty: `no` is unknown: use skip or ignore
+            baseline: u
+              5:15: jobs[0].baseline: `g/u` is not in `depends_on`
+            baseline: j
+              5:15: jobs[0].baseline: the job itself cannot be its baseline
+            schedule: { cron: 0 2 * * * }; baseline: u
+              6:15: jobs[0].baseline: a job with a schedule has its versions from there
+        "#]],
+    );
+    let placing = |edge: &str| {
+        format!(
+            "group: g\njobs:\n  - {{ name: u, type: noop }}\n  - name: j\n    type: noop\n    depends_on: [{edge}]\n"
+        )
+    };
+    check(
+        &[&placing("{ job: u, bind: at_or_before }")],
+        &expect![[r#"
+        a.yaml:6:17: jobs[1].depends_on: nothing gives the job its versions: it wants a schedule, a `baseline`, or an edge by nearest or same with `empty: skip`
+    "#]],
+    );
+    check(
+        &[&placing("{ job: u, empty: ignore }")],
+        &expect![[r#"
+        a.yaml:6:17: jobs[1].depends_on: nothing gives the job its versions: it wants a schedule, a `baseline`, or an edge by nearest or same with `empty: skip`
+    "#]],
+    );
+}
