@@ -5,6 +5,7 @@ pub mod apply;
 pub mod catalog;
 mod engine;
 pub mod input;
+pub mod plan;
 pub mod time;
 
 pub use engine::{Chance, Engine, Settings};
