@@ -1,0 +1,150 @@
+//! What the worker and the leader tell each other, as values. `link` turns them into messages; nothing
+//! here knows how they travel.
+
+use std::time::Duration;
+
+use hera_common::attempt::{AttemptEnd, Exit};
+use hera_common::id::{Fence, RunId, Token};
+use hera_common::spec::{FileSpec, Kind};
+
+/// One attempt that this worker was granted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Assignment {
+    pub held: Held,
+    pub fence: Fence,
+    /// From 1 within the run.
+    pub number: u32,
+    /// The job's path, for people.
+    pub job: String,
+    pub lease: Duration,
+    pub timeout: Option<Duration>,
+    pub kind: Kind,
+    /// Rendered.
+    pub script: String,
+    /// `HERA_*` and what else the job is given.
+    pub environment: Vec<(String, String)>,
+    pub files: Vec<FileSpec>,
+}
+
+/// An attempt in the leader's eyes: the run, and the proof of authority over it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Held {
+    pub run: RunId,
+    pub token: Token,
+}
+
+/// What the leader says about one attempt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// Renewed for this long, counted from before the request was sent; or stored.
+    Ok {
+        lease: Duration,
+    },
+    /// The token is not on the row.
+    Lost,
+    /// Somebody wants it to end.
+    Cancel,
+    /// This token's end is stored already.
+    Done,
+    /// The end came from an old token, and was kept beside the history.
+    Fenced,
+    /// Ask again.
+    Unknown,
+}
+
+/// What becomes of an attempt, once nothing of it runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Outcome {
+    Finish {
+        end: AttemptEnd,
+        exit: Exit,
+    },
+    /// Somebody else shall have it.
+    Release {
+        cause: ReleaseCause,
+        detail: String,
+    },
+}
+
+/// Why an attempt is given back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReleaseCause {
+    /// Not started: draining, or too late to start safely.
+    Declined,
+    /// Stopped by a drain; costs nothing.
+    Drain,
+    /// Stopped at the worker's own deadline; costs a restart.
+    Lease,
+    /// Not started since the leader said CANCEL.
+    Cancel,
+}
+
+/// An end on its way to the leader.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finish {
+    pub held: Held,
+    pub end: AttemptEnd,
+    pub exit: Exit,
+    /// At most `OUTPUT_BYTES_MAX` bytes.
+    pub output: Vec<u8>,
+}
+
+/// An attempt on its way back.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Release {
+    pub held: Held,
+    pub cause: ReleaseCause,
+    pub detail: String,
+}
+
+/// The numbers that both sides share; the leader gives them at registration.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Timing {
+    pub heartbeat_min: Duration,
+    pub heartbeat_max: Duration,
+    /// Limit of one call.
+    pub rpc: Duration,
+    /// From TERM to KILL.
+    pub term: Duration,
+    /// From KILL to an empty group.
+    pub kill: Duration,
+    /// A grant that is not started within this goes back to the queue.
+    pub accept: Duration,
+    /// How far a clock may run wrong, parts per million.
+    pub rho_ppm: u32,
+}
+
+impl Timing {
+    /// How often a lease is renewed.
+    pub fn heartbeat(&self, lease: Duration) -> Duration {
+        (lease / 6).clamp(self.heartbeat_min, self.heartbeat_max)
+    }
+
+    /// How much of a lease its holder may count on: a clock may run slow by rho.
+    pub fn safe(&self, lease: Duration) -> Duration {
+        lease.saturating_sub(lease.saturating_mul(self.rho_ppm) / 1_000_000)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_heartbeat_is_a_sixth_of_the_lease_within_bounds() {
+        let timing = Timing {
+            heartbeat_min: Duration::from_millis(500),
+            heartbeat_max: Duration::from_secs(10),
+            rpc: Duration::from_secs(3),
+            term: Duration::from_secs(5),
+            kill: Duration::from_secs(2),
+            accept: Duration::from_secs(10),
+            rho_ppm: 10_000,
+        };
+        let beats = |s| timing.heartbeat(Duration::from_secs(s));
+        assert_eq!(beats(300), Duration::from_secs(10));
+        assert_eq!(beats(30), Duration::from_secs(5));
+        assert_eq!(beats(1), Duration::from_millis(500));
+        assert_eq!(timing.safe(Duration::from_secs(300)), Duration::from_secs(297));
+    }
+}
