@@ -273,7 +273,8 @@ impl AttemptCore {
             }
             Event::ShimGone => self.shim_gone(),
             Event::Heartbeat {
-                verdict: Verdict::Ok { .. } | Verdict::Cancel | Verdict::Unknown, ..
+                verdict: Verdict::Ok { .. } | Verdict::Cancel | Verdict::Unknown,
+                ..
             }
             | Event::Start { .. }
             | Event::Finish(_)
@@ -299,7 +300,8 @@ impl AttemptCore {
                 Vec::new()
             }
             Event::Heartbeat {
-                verdict: Verdict::Ok { .. } | Verdict::Cancel | Verdict::Unknown, ..
+                verdict: Verdict::Ok { .. } | Verdict::Cancel | Verdict::Unknown,
+                ..
             }
             | Event::Finish(Verdict::Unknown)
             | Event::Start { .. }
@@ -381,10 +383,8 @@ impl AttemptCore {
 /// How an end is classified; the first that fits.
 pub fn outcome_of(ended: &Ended) -> Outcome {
     let Ended { code, signal, stopped, output_problem } = ended;
-    let finish = |end, detail| Outcome::Finish {
-        end,
-        exit: Exit { code: *code, signal: *signal, detail },
-    };
+    let finish =
+        |end, detail| Outcome::Finish { end, exit: Exit { code: *code, signal: *signal, detail } };
     let release = |cause, detail: &str| Outcome::Release { cause, detail: detail.to_owned() };
     match stopped {
         // By itself: what it says of itself holds.

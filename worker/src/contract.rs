@@ -37,9 +37,7 @@ pub struct Held {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     /// Renewed for this long, counted from before the request was sent; or stored.
-    Ok {
-        lease: Duration,
-    },
+    Ok { lease: Duration },
     /// The token is not on the row.
     Lost,
     /// Somebody wants it to end.
@@ -77,6 +75,25 @@ pub enum ReleaseCause {
     Lease,
     /// Not started since the leader said CANCEL.
     Cancel,
+}
+
+impl ReleaseCause {
+    const ALL: [Self; 4] = [Self::Declined, Self::Drain, Self::Lease, Self::Cancel];
+
+    /// As written in the spool.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Declined => "declined",
+            Self::Drain => "drain",
+            Self::Lease => "lease",
+            Self::Cancel => "cancel",
+        }
+    }
+
+    /// Reads what [`ReleaseCause::word`] wrote.
+    pub fn from_word(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|cause| cause.word() == word)
+    }
 }
 
 /// An end on its way to the leader.
