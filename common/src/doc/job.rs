@@ -13,6 +13,7 @@ use super::settings::{DataDoc, RetriesDoc, Settings};
 use super::value::{Span, zone};
 use crate::limits::{ATTEMPTS_MAX, EDGES_MAX};
 use crate::path::Path;
+use crate::shift::Shift;
 use crate::spec::{
     Backoff, Bind, CatchUp, DataSpec, EdgeSpec, Empty, FileSpec, JobSpec, Kind, On, Overlap,
     Policy, Retries, ScheduleSpec,
@@ -212,7 +213,8 @@ fn edges(doc: &JobDoc, problems: &mut Vec<FieldError>) -> Vec<EdgeSpec> {
                 continue;
             }
         };
-        edges.push(EdgeSpec { upstream: job.clone(), bind, on: *on, empty: *empty });
+        let upstream = job.clone();
+        edges.push(EdgeSpec { upstream, bind, offset: Shift::NONE, on: *on, empty: *empty });
     }
     edges
 }
