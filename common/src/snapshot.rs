@@ -12,7 +12,7 @@ use crate::unit::Marks;
 use crate::worker::WorkerRow;
 
 /// What is active, as one transaction saw it.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Snapshot {
     pub store_now: Wall,
     pub marks: Marks,
@@ -38,6 +38,7 @@ pub struct Snapshot {
 /// A row that could not be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BadRow {
+    /// 0 for the row of a group or a worker.
     pub job: JobId,
     /// Which row, and why.
     pub what: String,

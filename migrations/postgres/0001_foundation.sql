@@ -33,7 +33,7 @@ INSERT INTO id_mark VALUES (1, 0, 0, 0, 0, 0, 0);
 CREATE TABLE job_group (
   group_id bigint PRIMARY KEY,
   path text NOT NULL UNIQUE,
-  spec jsonb NOT NULL,
+  spec json NOT NULL, -- json, not jsonb: a document comes back as it was written
   seq bigint NOT NULL,
   created_at bigint NOT NULL
 );
@@ -61,7 +61,7 @@ CREATE TABLE job_revision (
   job_id bigint NOT NULL REFERENCES job,
   revision bigint NOT NULL,
   since bigint NOT NULL,
-  spec jsonb NOT NULL,
+  spec json NOT NULL,
   actor text NOT NULL,
   why text NOT NULL,
   created_at bigint NOT NULL,
@@ -132,7 +132,7 @@ CREATE TABLE run (
   actor text NOT NULL,
   why text NOT NULL,
   revision bigint NOT NULL,
-  set_config jsonb NOT NULL,
+  set_config json NOT NULL,
   urgency smallint NOT NULL CHECK (urgency BETWEEN 1 AND 5),
   exclusive boolean NOT NULL,
   lease_ms bigint NOT NULL,
@@ -211,8 +211,8 @@ CREATE TABLE worker (
   incarnation bigint NOT NULL,
   state_id text NOT NULL,
   instance_id text NOT NULL,
-  host_groups jsonb NOT NULL,
-  labels jsonb NOT NULL,
+  host_groups json NOT NULL,
+  labels json NOT NULL,
   capacity bigint NOT NULL,
   program text NOT NULL,
   draining boolean NOT NULL,
@@ -227,8 +227,8 @@ CREATE TABLE audit (
   why text NOT NULL,
   verb text NOT NULL,
   subject text NOT NULL,
-  old_value jsonb,
-  new_value jsonb
+  old_value json,
+  new_value json
 );
 CREATE INDEX audit_subject ON audit (subject, audit_id);
 

@@ -19,6 +19,9 @@ pub enum StoreError {
     /// The store is not one that this program can use; starting again will not help.
     #[error("the store cannot be used: {0}")]
     Unusable(String),
+    /// A list was asked to go on after a mark that it never gave.
+    #[error("`{0}` is no mark of this list")]
+    BadMark(String),
 }
 
 /// A commit that failed as a whole; a unit whose guard did not hold is no failure.

@@ -1,12 +1,17 @@
 //! The only room with SQL: one narrow trait, kept by SQLite, by PostgreSQL and by memory.
 
+mod admit;
 mod error;
 mod load;
+mod mark;
+mod memory;
 mod read;
+mod rules;
 mod store;
 
 pub use error::{CommitError, StoreError};
-pub use load::{BoundAction, Scope, Snapshot};
+pub use load::{BadRow, BoundAction, Scope, Snapshot};
+pub use memory::{CommitFault, MemoryStore, Rows};
 pub use read::{
     ActionFilter, ActionPage, AttemptView, LogRead, Page, RunFilter, RunView, StateFilter,
 };

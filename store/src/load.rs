@@ -2,7 +2,7 @@
 
 use hera_common::id::JobId;
 
-pub use hera_common::snapshot::{BoundAction, Snapshot};
+pub use hera_common::snapshot::{BadRow, BoundAction, Snapshot};
 
 /// Which part of the store.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,0 +1,319 @@
+//! Which units of a batch are written, and as which rows: pure, and the same for every store. A store reads the
+//! rows of [`Needs`], asks [`admit`], and writes the [`Plan`]; it judges nothing itself.
+
+mod table;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use hera_common::action::{Action, ActionState, Binding};
+use hera_common::attempt::{Attempt, AttemptState};
+use hera_common::audit::AuditRow;
+use hera_common::id::{ActionId, Fence, JobId, Revision, RunId, Seq, WorkerId};
+use hera_common::job::{Cursor, Gap, GroupRow, JobRow, RevisionRow};
+use hera_common::run::Run;
+use hera_common::time::Version;
+use hera_common::unit::{Batch, Guard, Outcome, Put, Unit, Write};
+use hera_common::worker::WorkerRow;
+
+use table::Table;
+pub(crate) use table::{Change, Marked, RunMark};
+
+use crate::rules::{self, Broken, holds};
+
+/// The rows that a batch believes something about, or changes: each once, lowest id first, which is the order
+/// in which they are locked.
+#[derive(Debug, Default)]
+pub(crate) struct Needs {
+    pub(crate) jobs: BTreeSet<JobId>,
+    pub(crate) cursors: BTreeSet<JobId>,
+    pub(crate) actions: BTreeSet<ActionId>,
+    pub(crate) runs: BTreeSet<RunId>,
+    pub(crate) workers: BTreeSet<WorkerId>,
+}
+
+impl Needs {
+    /// Of the whole batch, also of units that will be left out.
+    pub(crate) fn of(batch: &Batch) -> Self {
+        let mut needs = Self::default();
+        for unit in &batch.units {
+            for guard in &unit.guards {
+                needs.guard(guard);
+            }
+            for write in &unit.writes {
+                needs.write(write);
+            }
+        }
+        needs
+    }
+
+    fn guard(&mut self, guard: &Guard) {
+        match *guard {
+            Guard::Run { id, .. } => {
+                self.runs.insert(id);
+            }
+            Guard::Action { id, .. } => {
+                self.actions.insert(id);
+            }
+            Guard::Job { id, .. } => {
+                self.jobs.insert(id);
+            }
+            Guard::Cursor { job, .. } => {
+                self.cursors.insert(job);
+            }
+            Guard::Worker { id, .. } => {
+                self.workers.insert(id);
+            }
+        }
+    }
+
+    fn write(&mut self, write: &Write) {
+        match write {
+            Write::Run(Put::Update, row) => {
+                self.runs.insert(row.id);
+            }
+            Write::Action(Put::Update, row) => {
+                self.actions.insert(row.id);
+            }
+            Write::DropPlanned(id) => {
+                self.actions.insert(*id);
+            }
+            Write::Job(Put::Update, row) => {
+                self.jobs.insert(row.id);
+            }
+            Write::Cursor(Put::Update, row) => {
+                self.cursors.insert(row.job);
+            }
+            Write::Worker(Put::Update, row) => {
+                self.workers.insert(row.id);
+            }
+            Write::Run(Put::Insert, _)
+            | Write::Action(Put::Insert, _)
+            | Write::Job(Put::Insert, _)
+            | Write::Cursor(Put::Insert, _)
+            | Write::Worker(Put::Insert, _)
+            | Write::Bindings(..)
+            | Write::Attempt(..)
+            | Write::LateReport(..)
+            | Write::Output(..)
+            | Write::Gap(_)
+            | Write::Revision(_)
+            | Write::Group(..)
+            | Write::Audit(_) => {}
+        }
+    }
+}
+
+/// What the rows of [`Needs`] hold, as the transaction has locked them; a row that is not there is missing.
+#[derive(Debug, Default)]
+pub(crate) struct Found {
+    pub(crate) jobs: BTreeMap<JobId, Seq>,
+    pub(crate) cursors: BTreeMap<JobId, Seq>,
+    pub(crate) actions: BTreeMap<ActionId, Seq>,
+    pub(crate) runs: BTreeMap<RunId, RunMark>,
+    pub(crate) workers: BTreeMap<WorkerId, Seq>,
+}
+
+/// The rows to write: each once, as the last admitted unit left it, lowest id first.
+#[derive(Debug, Default)]
+pub(crate) struct Plan<'a> {
+    /// One for each unit, in order.
+    pub(crate) outcomes: Vec<Outcome>,
+    pub(crate) groups: Vec<Change<'a, GroupRow>>,
+    pub(crate) jobs: Vec<Change<'a, JobRow>>,
+    pub(crate) revisions: Vec<&'a RevisionRow>,
+    pub(crate) cursors: Vec<Change<'a, Cursor>>,
+    pub(crate) gaps: Vec<&'a Gap>,
+    /// Planned actions that go, with their bindings.
+    pub(crate) dropped: Vec<ActionId>,
+    pub(crate) actions: Vec<Change<'a, Action>>,
+    /// Actions whose bindings were in the store before, and are replaced.
+    pub(crate) rebound: Vec<ActionId>,
+    pub(crate) bindings: Vec<(ActionId, &'a [Binding])>,
+    pub(crate) runs: Vec<Change<'a, Run>>,
+    /// Of attempts that the store has, before `attempts` are written.
+    pub(crate) late_reports: Vec<(Fence, &'a str)>,
+    pub(crate) attempts: Vec<Change<'a, Attempt>>,
+    pub(crate) outputs: Vec<(Fence, &'a [u8])>,
+    pub(crate) workers: Vec<Change<'a, WorkerRow>>,
+    pub(crate) audit: Vec<&'a AuditRow>,
+}
+
+/// Judges the units in order and collapses what they write.
+///
+/// # Errors
+/// An order that no store can carry out; then nothing of the batch may be written.
+pub(crate) fn admit(batch: &Batch, found: Found) -> Result<Plan<'_>, Broken> {
+    let mut walk = Walk::new(found);
+    let mut outcomes: Vec<Outcome> = Vec::with_capacity(batch.units.len());
+    for unit in &batch.units {
+        let outcome = walk.judge(unit, &outcomes)?;
+        if outcome == Outcome::Done {
+            for write in &unit.writes {
+                walk.write(write)?;
+            }
+        }
+        outcomes.push(outcome);
+    }
+    walk.plan(outcomes)
+}
+
+/// The rows as the units so far leave them.
+struct Walk<'a> {
+    groups: Table<'a, GroupRow>,
+    jobs: Table<'a, JobRow>,
+    revisions: BTreeMap<(JobId, Revision), &'a RevisionRow>,
+    cursors: Table<'a, Cursor>,
+    gaps: BTreeMap<(JobId, Version), &'a Gap>,
+    actions: Table<'a, Action>,
+    bindings: BTreeMap<ActionId, &'a [Binding]>,
+    runs: Table<'a, Run>,
+    late_reports: BTreeMap<Fence, &'a str>,
+    attempts: Table<'a, Attempt>,
+    outputs: BTreeMap<Fence, &'a [u8]>,
+    workers: Table<'a, WorkerRow>,
+    audit: Vec<&'a AuditRow>,
+}
+
+impl<'a> Walk<'a> {
+    fn new(found: Found) -> Self {
+        Self {
+            groups: Table::unread(),
+            jobs: Table::read(found.jobs),
+            revisions: BTreeMap::new(),
+            cursors: Table::read(found.cursors),
+            gaps: BTreeMap::new(),
+            actions: Table::read(found.actions),
+            bindings: BTreeMap::new(),
+            runs: Table::read(found.runs),
+            late_reports: BTreeMap::new(),
+            attempts: Table::unread(),
+            outputs: BTreeMap::new(),
+            workers: Table::read(found.workers),
+            audit: Vec::new(),
+        }
+    }
+
+    fn judge(&self, unit: &Unit, before: &[Outcome]) -> Result<Outcome, Broken> {
+        for &place in &unit.after {
+            let built_on = before.get(place).ok_or_else(|| {
+                Broken(format!("unit {} builds on the later unit {place}", before.len()))
+            })?;
+            if *built_on == Outcome::LeftOut {
+                return Ok(Outcome::LeftOut);
+            }
+        }
+        let all = unit.guards.iter().all(|guard| self.holds(guard));
+        Ok(if all { Outcome::Done } else { Outcome::LeftOut })
+    }
+
+    fn holds(&self, guard: &Guard) -> bool {
+        match *guard {
+            Guard::Run { id, hb_seq, token } => {
+                self.runs.mark(id) == Some(RunMark { hb_seq, token })
+            }
+            Guard::Action { id, seq } => self.actions.mark(id) == Some(seq),
+            Guard::Job { id, seq } => self.jobs.mark(id) == Some(seq),
+            Guard::Cursor { job, seq } => self.cursors.mark(job) == Some(seq),
+            Guard::Worker { id, seq } => self.workers.mark(id) == Some(seq),
+        }
+    }
+
+    fn write(&mut self, write: &'a Write) -> Result<(), Broken> {
+        match write {
+            Write::Action(put, row) => {
+                rules::action_row(row)?;
+                self.actions.put(*put, row, rules::action_change)
+            }
+            Write::DropPlanned(id) => self.drop_planned(*id),
+            Write::Bindings(action, list) => {
+                rules::bindings(list)?;
+                self.bindings.insert(*action, list);
+                Ok(())
+            }
+            Write::Run(put, row) => {
+                rules::run_row(row)?;
+                self.runs.put(*put, row, rules::run_change)
+            }
+            Write::Attempt(put, row) => self.attempts.put(*put, row, rules::attempt_change),
+            Write::LateReport(fence, report) => {
+                self.late_report(*fence, report);
+                Ok(())
+            }
+            Write::Output(fence, bytes) => {
+                self.outputs.insert(*fence, bytes);
+                Ok(())
+            }
+            Write::Gap(gap) => {
+                self.gaps.insert((gap.job, gap.from), gap);
+                Ok(())
+            }
+            Write::Job(put, row) => self.jobs.put(*put, row, any_change),
+            Write::Cursor(put, row) => self.cursors.put(*put, row, any_change),
+            Write::Revision(row) => {
+                let twice = self.revisions.insert((row.job, row.revision), row).is_some();
+                holds(!twice, || {
+                    format!("revision {} of job {} is made twice", row.revision, row.job)
+                })
+            }
+            Write::Group(put, row) => self.groups.put(*put, row, any_change),
+            Write::Worker(put, row) => self.workers.put(*put, row, any_change),
+            Write::Audit(row) => {
+                self.audit.push(row);
+                Ok(())
+            }
+        }
+    }
+
+    fn drop_planned(&mut self, id: ActionId) -> Result<(), Broken> {
+        let decided = self.actions.last(id).is_some_and(|a| a.state != ActionState::Planned);
+        holds(!decided, || format!("action {id} was decided and is never deleted by an edit"))?;
+        self.bindings.remove(&id);
+        self.actions.remove(id)
+    }
+
+    fn late_report(&mut self, fence: Fence, report: &'a str) {
+        match self.attempts.last_mut(fence) {
+            Some(attempt) => {
+                let ended = matches!(attempt.state, AttemptState::Ended { .. });
+                if ended && attempt.late_report.is_none() {
+                    attempt.to_mut().late_report = Some(report.to_owned());
+                }
+            }
+            // The store sets it where its attempt has ended without one.
+            None => {
+                self.late_reports.entry(fence).or_insert(report);
+            }
+        }
+    }
+
+    fn plan(self, outcomes: Vec<Outcome>) -> Result<Plan<'a>, Broken> {
+        let (actions, dropped) = self.actions.changes();
+        // An action that the batch makes has no bindings yet: there is nothing to take away.
+        let fresh: BTreeSet<ActionId> =
+            actions.iter().filter(|c| c.believed.is_none()).map(|c| c.row.id).collect();
+        let rebound = self.bindings.keys().copied().filter(|id| !fresh.contains(id)).collect();
+        Ok(Plan {
+            outcomes,
+            groups: self.groups.changes().0,
+            jobs: self.jobs.changes().0,
+            revisions: self.revisions.into_values().collect(),
+            cursors: self.cursors.changes().0,
+            gaps: self.gaps.into_values().collect(),
+            dropped,
+            actions,
+            rebound,
+            bindings: self.bindings.into_iter().collect(),
+            runs: self.runs.changes().0,
+            late_reports: self.late_reports.into_iter().collect(),
+            attempts: self.attempts.changes().0,
+            outputs: self.outputs.into_iter().collect(),
+            workers: self.workers.changes().0,
+            audit: self.audit,
+        })
+    }
+}
+
+/// Of rows that nothing protects but their number.
+fn any_change<R>(_old: &R, _new: &R) -> Result<(), Broken> {
+    Ok(())
+}

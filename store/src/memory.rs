@@ -1,0 +1,287 @@
+//! A store that forgets all when it is dropped: for the simulator and for tests. Deterministic, its clock stands
+//! where it was set, and it can be told to fail. It keeps the rules of the databases, so that it does not lie.
+
+mod apply;
+mod state;
+mod unique;
+mod view;
+
+use std::collections::BTreeMap;
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use async_trait::async_trait;
+use hera_common::action::{Action, ActionEnd};
+use hera_common::audit::AuditRow;
+use hera_common::id::{ActionId, Epoch, Fence, JobId, RunId, Token};
+use hera_common::job::{Gap, RevisionRow};
+use hera_common::time::{Version, Wall};
+use hera_common::unit::{Batch, Committed, Leadership};
+
+use crate::admit::{Needs, admit};
+use crate::load::{BoundAction, Scope, Snapshot};
+use crate::read::{ActionFilter, ActionPage, AttemptView, LogRead, Page, RunFilter, RunView};
+use crate::store::{Candidate, Seen, Store};
+use crate::{CommitError, StoreError};
+use state::State;
+
+/// How the next commit fails.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CommitFault {
+    /// Nothing is written.
+    Before,
+    /// All is written, and the answer is lost.
+    After,
+}
+
+/// One master's way to a store in memory. Clones share the way; [`MemoryStore::another_link`] gives a second one
+/// to the same rows.
+#[derive(Debug, Clone)]
+pub struct MemoryStore {
+    state: Arc<Mutex<State>>,
+    link: Arc<Link>,
+}
+
+/// What is between one master and the rows.
+#[derive(Debug, Default)]
+struct Link {
+    cut: AtomicBool,
+    fault: Mutex<Option<CommitFault>>,
+}
+
+/// Locks, also after a panic of another test thread: the rows are whole, since a commit checks before it writes.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl MemoryStore {
+    /// An empty store with this identity, its clock at 0.
+    pub fn new(store_id: &str) -> Self {
+        let state = Arc::new(Mutex::new(State::new(store_id)));
+        Self { state, link: Arc::default() }
+    }
+
+    /// Another master's way to the same rows, with switches of its own.
+    #[must_use]
+    pub fn another_link(&self) -> Self {
+        Self { state: Arc::clone(&self.state), link: Arc::default() }
+    }
+
+    /// Sets the store's clock.
+    pub fn set_now(&self, now: Wall) {
+        lock(&self.state).now = now;
+    }
+
+    /// Cuts this link, or mends it; while it is cut every call is [`StoreError::Unavailable`].
+    pub fn set_reachable(&self, reachable: bool) {
+        self.link.cut.store(!reachable, Ordering::SeqCst);
+    }
+
+    /// Makes the next commit over this link fail.
+    pub fn fail_next_commit(&self, fault: CommitFault) {
+        *lock(&self.link.fault) = Some(fault);
+    }
+
+    /// All rows, for a checker of invariants: what [`Store::load`] leaves out is there too.
+    pub fn rows<T>(&self, look: impl FnOnce(&Rows<'_>) -> T) -> T {
+        let state = lock(&self.state);
+        look(&Rows {
+            actions: &state.actions,
+            runs: &state.runs,
+            attempts: &state.attempts,
+            jobs: &state.jobs,
+            cursors: &state.cursors,
+            gaps: &state.gaps,
+        })
+    }
+
+    fn open(&self) -> Result<MutexGuard<'_, State>, StoreError> {
+        if self.link.cut.load(Ordering::SeqCst) {
+            return Err(unavailable("the link is cut"));
+        }
+        Ok(lock(&self.state))
+    }
+}
+
+/// The tables of a [`MemoryStore`], as they are.
+#[derive(Debug)]
+pub struct Rows<'a> {
+    pub actions: &'a BTreeMap<ActionId, Action>,
+    pub runs: &'a BTreeMap<RunId, hera_common::run::Run>,
+    pub attempts: &'a BTreeMap<Fence, hera_common::attempt::Attempt>,
+    pub jobs: &'a BTreeMap<JobId, hera_common::job::JobRow>,
+    pub cursors: &'a BTreeMap<JobId, hera_common::job::Cursor>,
+    pub gaps: &'a BTreeMap<(JobId, Version), Gap>,
+}
+
+fn unavailable(why: &'static str) -> StoreError {
+    StoreError::Unavailable(Box::new(io::Error::other(why)))
+}
+
+#[async_trait]
+impl Store for MemoryStore {
+    async fn store_id(&self) -> Result<String, StoreError> {
+        Ok(self.open()?.store_id.clone())
+    }
+
+    async fn leadership(&self) -> Result<Leadership, StoreError> {
+        Ok(self.open()?.leadership.clone())
+    }
+
+    async fn acquire(&self, seen: Seen, me: &Candidate) -> Result<Option<Epoch>, StoreError> {
+        let mut state = self.open()?;
+        let row = &mut state.leadership;
+        if (row.epoch, row.renew_seq) != (seen.epoch, seen.renew_seq) {
+            return Ok(None);
+        }
+        row.epoch = row.epoch.next();
+        row.renew_seq += 1;
+        row.holder = Some(me.name.clone());
+        row.address.clone_from(&me.address);
+        Ok(Some(row.epoch))
+    }
+
+    async fn renew(&self, epoch: Epoch, me: &Candidate) -> Result<Wall, StoreError> {
+        let mut state = self.open()?;
+        state.led_by(epoch, me)?.renew_seq += 1;
+        Ok(state.now)
+    }
+
+    async fn resign(&self, epoch: Epoch, me: &Candidate) -> Result<(), StoreError> {
+        let mut state = self.open()?;
+        let row = state.led_by(epoch, me)?;
+        row.holder = None;
+        row.renew_seq += 1;
+        Ok(())
+    }
+
+    async fn commit(&self, epoch: Epoch, batch: &Batch) -> Result<Committed, CommitError> {
+        let mut state = self.open()?;
+        let fault = lock(&self.link.fault).take();
+        if fault == Some(CommitFault::Before) {
+            return Err(unavailable("the commit was not made"));
+        }
+        if state.leadership.epoch != epoch {
+            return Err(StoreError::NotLeader);
+        }
+        let plan = admit(batch, state.found(&Needs::of(batch)))?;
+        let outcomes = plan.outcomes.clone();
+        state.apply(&plan, &batch.marks)?;
+        if fault == Some(CommitFault::After) {
+            return Err(unavailable("the answer of the commit was lost"));
+        }
+        Ok(Committed { outcomes, store_now: state.now })
+    }
+
+    async fn load(&self, scope: &Scope) -> Result<Snapshot, StoreError> {
+        Ok(self.open()?.load(scope))
+    }
+
+    async fn outcomes(
+        &self,
+        versions: &[(JobId, Version)],
+    ) -> Result<BTreeMap<(JobId, Version), ActionEnd>, StoreError> {
+        let state = self.open()?;
+        Ok(versions.iter().filter_map(|&at| Some((at, state.outcome(at)?))).collect())
+    }
+
+    async fn action(&self, id: ActionId) -> Result<Option<BoundAction>, StoreError> {
+        let state = self.open()?;
+        Ok(state.actions.get(&id).map(|action| state.bound(action)))
+    }
+
+    async fn actions_between(
+        &self,
+        job: JobId,
+        from: Version,
+        to: Version,
+        limit: u32,
+    ) -> Result<Vec<Action>, StoreError> {
+        let state = self.open()?;
+        let most = usize::try_from(limit).unwrap_or(usize::MAX);
+        Ok(state.versions(job, from, to).take(most).cloned().collect())
+    }
+
+    async fn newest_action(
+        &self,
+        job: JobId,
+        at: Version,
+        decided: bool,
+    ) -> Result<Option<Action>, StoreError> {
+        Ok(self.open()?.newest(job, at, decided).cloned())
+    }
+
+    async fn list_actions(
+        &self,
+        filter: &ActionFilter,
+        page: &Page,
+    ) -> Result<ActionPage, StoreError> {
+        self.open()?.list_actions(filter, page)
+    }
+
+    async fn dependents(&self, job: JobId, version: Version) -> Result<Vec<Action>, StoreError> {
+        Ok(self.open()?.dependents(job, version))
+    }
+
+    async fn list_runs(&self, filter: &RunFilter, page: &Page) -> Result<Vec<RunView>, StoreError> {
+        self.open()?.list_runs(filter, page)
+    }
+
+    async fn run(&self, id: RunId) -> Result<Option<RunView>, StoreError> {
+        let state = self.open()?;
+        Ok(state.runs.get(&id).map(|run| state.run_view(run)))
+    }
+
+    async fn attempts(&self, run: RunId) -> Result<Vec<AttemptView>, StoreError> {
+        let state = self.open()?;
+        let mut own: Vec<_> = state.attempts.values().filter(|a| a.run == run).collect();
+        own.sort_by_key(|attempt| attempt.number);
+        Ok(own.into_iter().map(|attempt| state.attempt_view(attempt)).collect())
+    }
+
+    async fn attempt_by_token(&self, token: Token) -> Result<Option<AttemptView>, StoreError> {
+        let state = self.open()?;
+        Ok(state.attempt_of(token).map(|attempt| state.attempt_view(attempt)))
+    }
+
+    async fn revisions(&self, job: JobId) -> Result<Vec<RevisionRow>, StoreError> {
+        let state = self.open()?;
+        Ok(state.revisions.values().filter(|r| r.job == job).rev().cloned().collect())
+    }
+
+    async fn gaps(&self, job: JobId, from: Version, to: Version) -> Result<Vec<Gap>, StoreError> {
+        let state = self.open()?;
+        let own = state.gaps.values().filter(|g| g.job == job);
+        Ok(own.filter(|g| g.from <= to && g.to >= from).cloned().collect())
+    }
+
+    async fn audit(&self, subject: Option<&str>, limit: u32) -> Result<Vec<AuditRow>, StoreError> {
+        let state = self.open()?;
+        let most = usize::try_from(limit).unwrap_or(usize::MAX);
+        let wanted = |row: &&AuditRow| subject.is_none_or(|s| row.subject == s);
+        Ok(state.audit.iter().rev().filter(wanted).take(most).cloned().collect())
+    }
+
+    async fn append_log(&self, fence: Fence, offset: u64, bytes: &[u8]) -> Result<u64, StoreError> {
+        Ok(self.open()?.append_log(fence, offset, bytes))
+    }
+
+    async fn read_log(&self, fence: Fence, offset: u64, max: u32) -> Result<LogRead, StoreError> {
+        Ok(self.open()?.read_log(fence, offset, max))
+    }
+
+    async fn output(&self, fence: Fence) -> Result<Option<Vec<u8>>, StoreError> {
+        Ok(self.open()?.outputs.get(&fence).cloned())
+    }
+
+    async fn put_blob(&self, digest: &str, bytes: &[u8]) -> Result<(), StoreError> {
+        let mut state = self.open()?;
+        state.blobs.entry(digest.to_owned()).or_insert_with(|| bytes.to_vec());
+        Ok(())
+    }
+
+    async fn blob(&self, digest: &str) -> Result<Option<Vec<u8>>, StoreError> {
+        Ok(self.open()?.blobs.get(digest).cloned())
+    }
+}

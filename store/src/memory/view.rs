@@ -1,0 +1,142 @@
+//! What is loaded and listed from memory, by the filters that the databases have in SQL.
+
+use std::collections::BTreeSet;
+
+use hera_common::action::{Action, ActionState};
+use hera_common::id::{JobId, RunId};
+use hera_common::run::{QueuedWhy, Run, RunState};
+
+use super::state::State;
+use crate::StoreError;
+use crate::load::{Scope, Snapshot};
+use crate::mark;
+use crate::read::{ActionFilter, ActionPage, Page, RunFilter, RunView, StateFilter};
+
+impl State {
+    pub(super) fn load(&self, scope: &Scope) -> Snapshot {
+        let within = |job: JobId| match scope {
+            Scope::All => true,
+            Scope::Jobs(jobs) => jobs.contains(&job),
+        };
+        let open = |action: &&Action| {
+            within(action.job) && (!action.state.ended() || action.live_run.is_some())
+        };
+        let open: Vec<&Action> = self.actions.values().filter(open).collect();
+        let busy: BTreeSet<JobId> = open.iter().map(|action| action.job).collect();
+        let jobs = self.jobs.values().filter(|job| {
+            within(job.id)
+                && (job.deleted_at.is_none() || busy.contains(&job.id) || *scope != Scope::All)
+        });
+        let jobs: Vec<_> = jobs.cloned().collect();
+        let known: BTreeSet<JobId> = jobs.iter().map(|job| job.id).collect();
+        let actions: Vec<_> = open.into_iter().map(|action| self.bound(action)).collect();
+        let live = self.runs.values().filter(|run| within(run.job) && !run.state.ended());
+        let runs: Vec<Run> = live.cloned().collect();
+        let held = runs.iter().filter_map(|run| self.attempts.get(&run.state.hold()?.fence));
+        let ends =
+            actions.iter().flat_map(|bound| &bound.bindings).map(|b| (b.upstream, b.version));
+        Snapshot {
+            store_now: self.now,
+            marks: self.marks,
+            groups: self.groups.values().cloned().collect(),
+            cursors: self.cursors.values().filter(|c| known.contains(&c.job)).copied().collect(),
+            revisions: self
+                .revisions
+                .values()
+                .filter(|r| known.contains(&r.job))
+                .cloned()
+                .collect(),
+            attempts: held.cloned().collect(),
+            outcomes: ends.filter_map(|at| Some((at, self.outcome(at)?))).collect(),
+            workers: self.workers.values().cloned().collect(),
+            jobs,
+            actions,
+            runs,
+            bad: Vec::new(),
+        }
+    }
+
+    pub(super) fn list_actions(
+        &self,
+        filter: &ActionFilter,
+        page: &Page,
+    ) -> Result<ActionPage, StoreError> {
+        let after = page.after.as_deref().map(mark::read_action).transpose()?;
+        let mut found: Vec<&Action> = self
+            .actions
+            .values()
+            .filter(|a| after.is_none_or(|after| (a.version, a.id) < after))
+            .filter(|a| self.action_fits(a, filter))
+            .collect();
+        found.sort_by_key(|a| std::cmp::Reverse((a.version, a.id)));
+        let most = usize::try_from(page.limit).unwrap_or(usize::MAX);
+        let more = found.len() > most;
+        found.truncate(most);
+        let next = found.last().filter(|_| more).map(|a| mark::action(a.version, a.id));
+        let actions = found.into_iter().map(|a| (a.clone(), self.live_run(a).cloned())).collect();
+        Ok(ActionPage { actions, next })
+    }
+
+    fn live_run(&self, action: &Action) -> Option<&Run> {
+        self.runs.get(&action.live_run?)
+    }
+
+    fn action_fits(&self, action: &Action, filter: &ActionFilter) -> bool {
+        let ActionFilter { jobs, states, reasons, from, to, data_date, triggers } = filter;
+        let reason = action.state.reason();
+        let in_state = |wanted: &StateFilter| match (&wanted.reason, action.state) {
+            (None, state) => state.word() == wanted.word,
+            (Some(part), ActionState::Active) => {
+                wanted.word == "active"
+                    && self.live_run(action).is_some_and(|r| part_of(r) == *part)
+            }
+            (Some(part), state) => state.word() == wanted.word && reason == Some(part.as_str()),
+        };
+        let has_trigger =
+            || self.runs.values().any(|r| r.action == action.id && triggers.contains(&r.trigger));
+        jobs.as_ref().is_none_or(|jobs| jobs.contains(&action.job))
+            && (states.is_empty() || states.iter().any(in_state))
+            && (reasons.is_empty() || reason.is_some_and(|r| reasons.iter().any(|x| x == r)))
+            && from.is_none_or(|from| action.version >= from)
+            && to.is_none_or(|to| action.version < to)
+            && data_date.as_ref().is_none_or(|date| action.data.date == *date)
+            && (triggers.is_empty() || has_trigger())
+    }
+
+    pub(super) fn list_runs(
+        &self,
+        filter: &RunFilter,
+        page: &Page,
+    ) -> Result<Vec<RunView>, StoreError> {
+        let after = page.after.as_deref().map(mark::read_run).transpose()?;
+        let before = |run: &Run| {
+            let below = |limit: Option<RunId>| limit.is_none_or(|limit| run.id < limit);
+            below(filter.before) && below(after)
+        };
+        let most = usize::try_from(page.limit).unwrap_or(usize::MAX);
+        let fits = self.runs.values().rev().filter(|r| before(r) && run_fits(r, filter));
+        Ok(fits.take(most).map(|run| self.run_view(run)).collect())
+    }
+}
+
+/// The bracketed word of an active action.
+fn part_of(run: &Run) -> &'static str {
+    match run.state {
+        RunState::Queued { why: QueuedWhy::Retry, .. } => "retry",
+        RunState::Queued { .. } => "queued",
+        RunState::Leased(_) | RunState::Running(_) => "running",
+        RunState::Ended(_) => "ended",
+    }
+}
+
+fn run_fits(run: &Run, filter: &RunFilter) -> bool {
+    let RunFilter { jobs, action, states, triggers, before: _ } = filter;
+    let in_state = |wanted: &StateFilter| {
+        run.state.word() == wanted.word
+            && wanted.reason.as_deref().is_none_or(|r| run.state.reason() == Some(r))
+    };
+    jobs.as_ref().is_none_or(|jobs| jobs.contains(&run.job))
+        && action.is_none_or(|action| run.action == action)
+        && (states.is_empty() || states.iter().any(in_state))
+        && (triggers.is_empty() || triggers.contains(&run.trigger))
+}

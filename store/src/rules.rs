@@ -1,0 +1,86 @@
+//! What no row may ever become, whoever asks for it: the triggers and checks of the schema, told once more for
+//! batches and for memory. Pure; it knows no database.
+
+use hera_common::action::{Action, ActionState, Binding};
+use hera_common::attempt::{Attempt, AttemptState};
+use hera_common::run::Run;
+
+use crate::StoreError;
+
+/// An order that no store can carry out: a fault of the caller, never of chance.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct Broken(pub(crate) String);
+
+impl From<Broken> for StoreError {
+    fn from(broken: Broken) -> Self {
+        Self::Corrupt { what: broken.0, source: None }
+    }
+}
+
+/// Nothing, or what is wrong.
+pub(crate) fn holds(rule: bool, what: impl FnOnce() -> String) -> Result<(), Broken> {
+    if rule { Ok(()) } else { Err(Broken(what())) }
+}
+
+/// A run's row by itself.
+pub(crate) fn run_row(run: &Run) -> Result<(), Broken> {
+    let id = run.id;
+    holds((1..=5).contains(&run.urgency), || format!("run {id} has no urgency of 1 to 5"))?;
+    holds(run.counts.attempts >= run.counts.starts, || {
+        format!("run {id} has started more often than it was granted")
+    })
+}
+
+/// A run's row after another one.
+pub(crate) fn run_change(old: &Run, new: &Run) -> Result<(), Broken> {
+    let id = old.id;
+    holds(!old.state.ended(), || format!("run {id} has ended and never changes"))?;
+    let (before, after) = (old.counts, new.counts);
+    let forward = after.attempts >= before.attempts
+        && after.starts >= before.starts
+        && after.failures >= before.failures
+        && after.losses >= before.losses
+        && new.hb_seq > old.hb_seq;
+    let same = (new.action, new.job, new.version, new.number, new.revision, new.limits)
+        == (old.action, old.job, old.version, old.number, old.revision, old.limits)
+        && (new.trigger, new.exclusive, &new.set) == (old.trigger, old.exclusive, &old.set);
+    holds(forward && same, || format!("run {id} went backwards"))
+}
+
+/// An attempt's row after another one.
+pub(crate) fn attempt_change(old: &Attempt, new: &Attempt) -> Result<(), Broken> {
+    let fence = old.fence;
+    let same = (new.run, new.number, new.token) == (old.run, old.number, old.token);
+    holds(same, || format!("attempt {fence} is another one"))?;
+    let ended = matches!(old.state, AttemptState::Ended { .. });
+    let reported = old.late_report.is_none() && new.late_report.is_some();
+    holds(!ended || (reported && old.state == new.state), || {
+        format!("attempt {fence} has ended and never changes")
+    })
+}
+
+/// An action's row by itself.
+pub(crate) fn action_row(action: &Action) -> Result<(), Broken> {
+    holds(action.state != ActionState::Active || action.live_run.is_some(), || {
+        format!("action {} is active without a live run", action.id)
+    })
+}
+
+/// An action's row after another one.
+pub(crate) fn action_change(old: &Action, new: &Action) -> Result<(), Broken> {
+    let id = old.id;
+    holds((new.job, new.version) == (old.job, old.version), || {
+        format!("action {id} is another one")
+    })?;
+    let back = old.state != ActionState::Planned && new.state == ActionState::Planned;
+    holds(!back, || format!("action {id} was decided and is never planned again"))
+}
+
+/// The bindings of one action: an upstream version stands in them once.
+pub(crate) fn bindings(list: &[Binding]) -> Result<(), Broken> {
+    let mut ends: Vec<_> = list.iter().map(|b| (b.upstream, b.version)).collect();
+    ends.sort_unstable();
+    let twice = ends.windows(2).any(|pair| pair.first() == pair.last());
+    holds(!twice, || "an action is bound twice to one upstream version".to_owned())
+}

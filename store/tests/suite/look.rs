@@ -1,0 +1,355 @@
+//! What is loaded, looked up and listed.
+
+use std::collections::BTreeSet;
+
+use hera_common::action::{Action, ActionEnd, ActionState, SkipReason};
+use hera_common::id::{ActionId, JobId, RunId, Token};
+use hera_common::run::{FailReason, QueuedWhy, RunEnd, RunState, Trigger};
+use hera_common::unit::{Put, Write};
+use hera_store::{ActionFilter, Page, RunFilter, Scope, StateFilter, StoreError};
+
+use crate::rows;
+use crate::world::{Place, World, insert_action, insert_attempt, insert_run, update_action};
+
+const DONE: ActionEnd = ActionEnd::Succeeded { forced: false };
+
+fn ended(action: &Action, end: ActionEnd) -> Action {
+    rows::with_state(action, ActionState::Ended(end))
+}
+
+fn state(text: &str) -> StateFilter {
+    let (word, reason) = match text.split_once('(') {
+        Some((word, rest)) => (word, rest.strip_suffix(')')),
+        None => (text, None),
+    };
+    StateFilter { word: word.to_owned(), reason: reason.map(str::to_owned) }
+}
+
+/// Three jobs: 1 waits for 2, 2 has run, 3 is deleted with an open action; and one more that is gone.
+async fn three_jobs(world: &World) {
+    world.with_jobs(&[1, 2, 3, 4]).await;
+    let gone = |id: i64| {
+        let mut row = rows::job(id);
+        (row.seq, row.deleted_at) = (row.seq.next(), Some(rows::MADE));
+        Write::Job(Put::Update, Box::new(row))
+    };
+    let waiting = rows::with_state(&rows::action(1, 1, 5), ActionState::Waiting);
+    let upstream = rows::active(&rows::action(2, 2, 5), 2);
+    let done = ended(&rows::active(&rows::action(3, 2, 4), 3), DONE);
+    let mut debugged = ended(&rows::action(4, 2, 3), ActionEnd::Cancelled);
+    debugged.live_run = Some(RunId::from_raw(4));
+    let orphan = rows::action(5, 3, 5);
+    let mut debug = rows::run(4, &debugged);
+    debug.trigger = Trigger::Debug;
+    let running = rows::running(&rows::leased(&rows::run(2, &upstream), 7));
+    let over = rows::ended(&rows::run(3, &done), RunEnd::Succeeded);
+    world
+        .write(vec![
+            gone(3),
+            gone(4),
+            insert_action(&waiting),
+            Write::Bindings(
+                waiting.id,
+                vec![rows::binding(2, 4), rows::binding(2, 5), rows::binding(2, 99)],
+            ),
+            insert_action(&upstream),
+            insert_action(&done),
+            insert_action(&debugged),
+            insert_action(&orphan),
+            Write::Gap(rows::gap(2, 98, 99)),
+            insert_run(&running),
+            insert_run(&over),
+            insert_run(&debug),
+            insert_attempt(rows::started(&rows::attempt(&running))),
+        ])
+        .await;
+}
+
+pub(crate) async fn what_is_active_is_loaded_and_nothing_else(place: &impl Place) {
+    let world = World::led(place).await;
+    three_jobs(&world).await;
+    let snapshot = world.all().await;
+    let ids = |list: &[hera_store::BoundAction]| -> Vec<i64> {
+        list.iter().map(|bound| bound.action.id.raw()).collect()
+    };
+    assert_eq!(ids(&snapshot.actions), [1, 2, 4, 5]);
+    assert_eq!(snapshot.actions[0].bindings.len(), 3);
+    assert_eq!(snapshot.runs.iter().map(|run| run.id.raw()).collect::<Vec<_>>(), [2, 4]);
+    assert_eq!(snapshot.attempts.iter().map(|a| a.fence.raw()).collect::<Vec<_>>(), [7]);
+    let jobs: Vec<_> = snapshot.jobs.iter().map(|job| job.id.raw()).collect();
+    assert_eq!(jobs, [1, 2, 3], "a deleted job only while something of it is open");
+    let of_jobs: BTreeSet<_> = snapshot.revisions.iter().map(|row| row.job.raw()).collect();
+    assert_eq!(of_jobs.into_iter().collect::<Vec<_>>(), jobs);
+    assert_eq!(snapshot.cursors.iter().map(|row| row.job.raw()).collect::<Vec<_>>(), jobs);
+    let ends: Vec<_> = snapshot.outcomes.into_iter().collect();
+    let late = ActionEnd::Skipped(SkipReason::Late);
+    let job = JobId::from_raw(2);
+    assert_eq!(ends, [((job, rows::version(4)), DONE), ((job, rows::version(99)), late)]);
+}
+
+pub(crate) async fn loading_by_job_is_loading_a_part(place: &impl Place) {
+    let world = World::led(place).await;
+    three_jobs(&world).await;
+    let all = world.all().await;
+    for wanted in [vec![1], vec![2], vec![3, 1], vec![1, 2, 3], vec![], vec![99]] {
+        let jobs: Vec<_> = wanted.iter().map(|&id| JobId::from_raw(id)).collect();
+        let mut part = world.store.load(&Scope::Jobs(jobs.clone())).await.unwrap();
+        part.store_now = all.store_now;
+        let mut expected = all.clone();
+        expected.jobs.retain(|row| jobs.contains(&row.id));
+        expected.cursors.retain(|row| jobs.contains(&row.job));
+        expected.revisions.retain(|row| jobs.contains(&row.job));
+        expected.actions.retain(|row| jobs.contains(&row.action.job));
+        expected.runs.retain(|row| jobs.contains(&row.job));
+        let runs: Vec<_> = expected.runs.iter().map(|run| run.id).collect();
+        expected.attempts.retain(|row| runs.contains(&row.run));
+        if !wanted.contains(&1) {
+            expected.outcomes.clear();
+        }
+        assert_eq!(part, expected, "{wanted:?}");
+    }
+    // A deleted job with nothing open, asked for by name.
+    let part = world.store.load(&Scope::Jobs(vec![JobId::from_raw(4)])).await.unwrap();
+    assert_eq!((part.jobs.len(), part.cursors.len(), part.revisions.len()), (1, 1, 1));
+}
+
+pub(crate) async fn versions_are_looked_up(place: &impl Place) {
+    let world = World::led(place).await;
+    world.with_jobs(&[1, 2]).await;
+    let decided = rows::with_state(&rows::action(3, 1, 3), ActionState::Waiting);
+    let done = ended(&rows::action(1, 1, 1), DONE);
+    let skipped = ended(&rows::action(2, 1, 2), ActionEnd::Skipped(SkipReason::Closed));
+    let planned = rows::action(4, 1, 4);
+    let other = ended(&rows::action(5, 2, 1), ActionEnd::Failed(FailReason::Lost));
+    for row in [&done, &skipped, &decided, &planned, &other] {
+        world.write(vec![insert_action(row)]).await;
+    }
+    world.write(vec![Write::Gap(rows::gap(1, 2, 8))]).await;
+    let (job, version) = (JobId::from_raw(1), rows::version);
+    let between = async |from, to, limit| {
+        let found = world.store.actions_between(job, version(from), version(to), limit).await;
+        found.unwrap().iter().map(|action| action.id.raw()).collect::<Vec<_>>()
+    };
+    assert_eq!(between(2, 4, 10).await, [2, 3]);
+    assert_eq!(between(0, 99, 3).await, [1, 2, 3]);
+    assert_eq!(between(4, 2, 3).await, [0_i64; 0]);
+    let newest = async |at, decided| {
+        let found = world.store.newest_action(job, version(at), decided).await.unwrap();
+        found.map(|action| action.id.raw())
+    };
+    assert_eq!(newest(9, false).await, Some(4));
+    assert_eq!(newest(9, true).await, Some(3));
+    assert_eq!(newest(2, true).await, Some(2));
+    assert_eq!(newest(0, false).await, None);
+    // 2, 3 and 4 have rows, whatever the gap says; 7 has none, and 9 lies outside of it.
+    let asked = [(1, 1), (1, 2), (1, 3), (1, 4), (1, 7), (1, 9), (2, 1), (2, 7), (3, 1)];
+    let asked = asked.map(|(job, slot)| (JobId::from_raw(job), version(slot)));
+    let outcomes = world.store.outcomes(&asked).await.unwrap();
+    let expected = [
+        ((job, version(1)), DONE),
+        ((job, version(2)), ActionEnd::Skipped(SkipReason::Closed)),
+        ((job, version(7)), ActionEnd::Skipped(SkipReason::Late)),
+        ((JobId::from_raw(2), version(1)), ActionEnd::Failed(FailReason::Lost)),
+    ];
+    assert_eq!(outcomes.into_iter().collect::<Vec<_>>(), expected);
+    assert!(world.store.outcomes(&[]).await.unwrap().is_empty());
+}
+
+pub(crate) async fn a_list_shows_each_row_once_while_rows_are_added(place: &impl Place) {
+    let world = World::led(place).await;
+    world.with_jobs(&[1, 2]).await;
+    // Two jobs share each version, so that a version alone is no mark.
+    for slot in 1..=7 {
+        let (a, b) = (rows::action(slot, 1, slot), rows::action(100 + slot, 2, slot));
+        world.write(vec![insert_action(&a), insert_action(&b)]).await;
+    }
+    let mut seen = Vec::new();
+    let mut page = Page { limit: 3, after: None };
+    for round in 0.. {
+        let found = world.store.list_actions(&ActionFilter::default(), &page).await.unwrap();
+        assert!(found.actions.len() <= 3);
+        seen.extend(found.actions.iter().map(|(action, _)| (action.version, action.id)));
+        // Newer than all pages so far: a reader who goes on never meets it, nor anything twice.
+        world.write(vec![insert_action(&rows::action(200 + round, 1, 50 + round))]).await;
+        page.after = found.next;
+        if page.after.is_none() {
+            break;
+        }
+    }
+    assert_eq!(seen.len(), 14);
+    assert!(seen.windows(2).all(|pair| pair[0] > pair[1]), "newest first: {seen:?}");
+    let bad = Page { limit: 3, after: Some("yesterday".to_owned()) };
+    let told = world.store.list_actions(&ActionFilter::default(), &bad).await;
+    assert!(matches!(told, Err(StoreError::BadMark(_))), "{told:?}");
+}
+
+/// Actions in many states, named by their ids.
+async fn a_colourful_day(world: &World) {
+    world.with_jobs(&[1, 2]).await;
+    let mut other_day = ended(&rows::action(6, 2, 1), ActionEnd::Failed(FailReason::Exit));
+    other_day.data.date = "2026-01-31".to_owned();
+    let queued = rows::active(&rows::action(3, 1, 3), 3);
+    let retried = rows::active(&rows::action(4, 1, 4), 4);
+    let held = rows::active(&rows::action(5, 1, 5), 5);
+    let mut retry = rows::run(4, &retried);
+    retry.state = RunState::Queued { not_before: rows::MADE, why: QueuedWhy::Retry };
+    retry.trigger = Trigger::Rerun;
+    let mut manual = rows::ended(&rows::run(6, &other_day), RunEnd::Failed(FailReason::Exit));
+    manual.trigger = Trigger::Manual;
+    let done = ended(&rows::action(7, 2, 2), ActionEnd::Succeeded { forced: true });
+    let lost = ended(&rows::action(8, 2, 3), ActionEnd::Failed(FailReason::Lost));
+    world
+        .write(vec![
+            insert_action(&rows::action(1, 1, 1)),
+            insert_action(&rows::with_state(&rows::action(2, 1, 2), ActionState::Waiting)),
+            insert_action(&queued),
+            insert_action(&retried),
+            insert_action(&held),
+            insert_action(&other_day),
+            insert_action(&done),
+            insert_action(&lost),
+            insert_run(&rows::run(3, &queued)),
+            insert_run(&retry),
+            insert_run(&rows::leased(&rows::run(5, &held), 9)),
+            insert_run(&manual),
+        ])
+        .await;
+}
+
+pub(crate) async fn actions_are_filtered_by_the_store(place: &impl Place) {
+    let world = World::led(place).await;
+    a_colourful_day(&world).await;
+    let check = async |filter: ActionFilter, expected: &[i64]| {
+        let page = Page { limit: 100, after: None };
+        let found = world.store.list_actions(&filter, &page).await.unwrap();
+        let mut ids: Vec<_> = found.actions.iter().map(|(action, _)| action.id.raw()).collect();
+        ids.sort_unstable();
+        assert_eq!(ids, expected, "{filter:?}");
+        for (action, live) in found.actions {
+            assert_eq!(live.map(|run| run.id), action.live_run);
+        }
+    };
+    let all = ActionFilter::default;
+    let in_states = |texts: &[&str]| ActionFilter {
+        states: texts.iter().map(|text| state(text)).collect(),
+        ..all()
+    };
+    check(all(), &[1, 2, 3, 4, 5, 6, 7, 8]).await;
+    check(ActionFilter { jobs: Some(vec![JobId::from_raw(2)]), ..all() }, &[6, 7, 8]).await;
+    check(ActionFilter { jobs: Some(Vec::new()), ..all() }, &[]).await;
+    check(in_states(&["planned", "waiting"]), &[1, 2]).await;
+    check(in_states(&["active"]), &[3, 4, 5]).await;
+    check(in_states(&["active(queued)"]), &[3]).await;
+    check(in_states(&["active(retry)", "failed(lost)"]), &[4, 8]).await;
+    check(in_states(&["active(running)"]), &[5]).await;
+    check(in_states(&["failed"]), &[6, 8]).await;
+    check(in_states(&["succeeded(forced)", "nonsense", "active(nonsense)"]), &[7]).await;
+    let reasons = |words: &[&str]| ActionFilter {
+        reasons: words.iter().map(|&word| word.to_owned()).collect(),
+        ..all()
+    };
+    check(reasons(&["exit", "forced"]), &[6, 7]).await;
+    let span = ActionFilter { from: Some(rows::version(2)), to: Some(rows::version(4)), ..all() };
+    check(span, &[2, 3, 7, 8]).await;
+    check(ActionFilter { data_date: Some("2026-01-31".to_owned()), ..all() }, &[6]).await;
+    let triggers = |list: &[Trigger]| ActionFilter { triggers: list.to_vec(), ..all() };
+    check(triggers(&[Trigger::Manual, Trigger::Rerun]), &[4, 6]).await;
+    let narrow = ActionFilter {
+        jobs: Some(vec![JobId::from_raw(1), JobId::from_raw(2)]),
+        states: vec![state("failed"), state("active")],
+        reasons: vec!["lost".to_owned()],
+        from: Some(rows::version(3)),
+        data_date: Some("2026-02-01".to_owned()),
+        ..all()
+    };
+    check(narrow, &[8]).await;
+}
+
+pub(crate) async fn runs_are_filtered_newest_first(place: &impl Place) {
+    let world = World::led(place).await;
+    a_colourful_day(&world).await;
+    let list = async |filter: &RunFilter, page: &Page| {
+        let found = world.store.list_runs(filter, page).await.unwrap();
+        found.into_iter().map(|view| (view.run.id.raw(), view.worker)).collect::<Vec<_>>()
+    };
+    let (all, whole) = (RunFilter::default, Page { limit: 100, after: None });
+    let held = Some("worker1".to_owned());
+    let every = [(6, None), (5, held.clone()), (4, None), (3, None)];
+    assert_eq!(list(&all(), &whole).await, every);
+    let filter = RunFilter { states: vec![state("failed(exit)"), state("leased")], ..all() };
+    assert_eq!(list(&filter, &whole).await, [(6, None), (5, held)]);
+    let filter = RunFilter { triggers: vec![Trigger::Rerun], ..all() };
+    assert_eq!(list(&filter, &whole).await, [(4, None)]);
+    let filter = RunFilter { action: Some(ActionId::from_raw(3)), ..all() };
+    assert_eq!(list(&filter, &whole).await, [(3, None)]);
+    let filter = RunFilter { jobs: Some(vec![JobId::from_raw(2)]), ..all() };
+    assert_eq!(list(&filter, &whole).await, [(6, None)]);
+    let filter = RunFilter { jobs: Some(vec![]), ..all() };
+    assert_eq!(list(&filter, &whole).await, []);
+    let filter = RunFilter { before: Some(RunId::from_raw(5)), ..all() };
+    assert_eq!(list(&filter, &Page { limit: 1, after: None }).await, [(4, None)]);
+    let next = Page { limit: 1, after: Some("4".to_owned()) };
+    assert_eq!(list(&all(), &next).await, [(3, None)]);
+}
+
+pub(crate) async fn history_is_kept_for_people(place: &impl Place) {
+    let world = World::led(place).await;
+    world.with_jobs(&[1, 2]).await;
+    world
+        .write(vec![
+            Write::Revision(Box::new(rows::revision(1, 2))),
+            Write::Gap(rows::gap(1, 1, 3)),
+            Write::Gap(rows::gap(1, 7, 9)),
+            Write::Gap(rows::gap(2, 1, 9)),
+        ])
+        .await;
+    for n in 1..=4 {
+        let subject = if n % 2 == 0 { "even" } else { "odd" };
+        world.write(vec![Write::Audit(Box::new(rows::audit(n, subject)))]).await;
+    }
+    let job = JobId::from_raw(1);
+    let revisions = world.store.revisions(job).await.unwrap();
+    assert_eq!(revisions, [rows::revision(1, 2), rows::revision(1, 1)]);
+    let gaps = async |from, to| {
+        world.store.gaps(job, rows::version(from), rows::version(to)).await.unwrap()
+    };
+    assert_eq!(gaps(3, 6).await, [rows::gap(1, 1, 3)]);
+    assert_eq!(gaps(0, 99).await, [rows::gap(1, 1, 3), rows::gap(1, 7, 9)]);
+    assert_eq!(gaps(4, 6).await, []);
+    // A gap grows: one row for what lies together.
+    world.write(vec![Write::Gap(rows::gap(1, 7, 12))]).await;
+    assert_eq!(gaps(4, 99).await, [rows::gap(1, 7, 12)]);
+    let audit = async |subject, limit| world.store.audit(subject, limit).await.unwrap();
+    assert_eq!(audit(None, 2).await, [rows::audit(4, "even"), rows::audit(3, "odd")]);
+    assert_eq!(audit(Some("odd"), 9).await, [rows::audit(3, "odd"), rows::audit(1, "odd")]);
+}
+
+pub(crate) async fn attempts_are_found_by_run_and_by_token(place: &impl Place) {
+    let world = World::led(place).await;
+    world.with_jobs(&[1]).await;
+    let action = rows::active(&rows::action(1, 1, 1), 1);
+    let first = rows::leased(&rows::run(1, &action), 9);
+    let second = rows::leased(&rows::running(&first), 4);
+    let attempts = [rows::attempt(&first), rows::attempt(&second)];
+    world.write(vec![insert_action(&action), insert_run(&second)]).await;
+    for attempt in attempts.iter().rev() {
+        world.write(vec![insert_attempt(attempt.clone())]).await;
+    }
+    world.store.append_log(attempts[0].fence, 0, b"hello").await.unwrap();
+    let views = world.store.attempts(first.id).await.unwrap();
+    let told: Vec<_> = views.iter().map(|v| (v.attempt.clone(), v.log_bytes)).collect();
+    assert_eq!(told, [(attempts[0].clone(), 5), (attempts[1].clone(), 0)]);
+    let view = world.store.attempt_by_token(rows::token(4)).await.unwrap().unwrap();
+    assert_eq!((view.attempt, view.worker.as_str()), (attempts[1].clone(), "worker1"));
+    let unknown = Token::from_bytes([99; 16]);
+    assert_eq!(world.store.attempt_by_token(unknown).await.unwrap(), None);
+    assert_eq!(world.store.attempts(RunId::from_raw(9)).await.unwrap(), []);
+    assert_eq!(world.store.run(RunId::from_raw(9)).await.unwrap(), None);
+    assert_eq!(world.action_row(9).await, None);
+    // An action that ended is still found, with what it was bound to.
+    let done = ended(&action, DONE);
+    let bound = Write::Bindings(action.id, vec![rows::binding(7, 7)]);
+    world.write(vec![update_action(&done), bound]).await;
+    let found = world.store.action(action.id).await.unwrap().unwrap();
+    assert_eq!((found.action, found.bindings), (done, vec![rows::binding(7, 7)]));
+}

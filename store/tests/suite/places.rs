@@ -1,0 +1,3 @@
+//! Where the suite runs.
+
+pub(crate) mod memory;
