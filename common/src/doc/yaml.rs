@@ -186,21 +186,21 @@ mod tests {
 
     fn show(node: &Node, depth: usize, out: &mut String) {
         let _written = match &node.value {
-            Value::Nothing => writeln!(out, " {} -", node.place),
-            Value::Scalar(text) => writeln!(out, " {} {text:?}", node.place),
+            Value::Nothing => writeln!(out, "{} -", node.place),
+            Value::Scalar(text) => writeln!(out, "{} {text:?}", node.place),
             Value::List(items) => {
-                let _written = writeln!(out, " {} list", node.place);
+                let _written = writeln!(out, "{} list", node.place);
                 for item in items {
-                    let _written = write!(out, "{}-", "  ".repeat(depth + 1));
+                    let _written = write!(out, "{}- ", "  ".repeat(depth + 1));
                     show(item, depth + 1, out);
                 }
                 Ok(())
             }
             Value::Map(entries) => {
-                let _written = writeln!(out, " {} map", node.place);
+                let _written = writeln!(out, "{} map", node.place);
                 for (key, below) in entries {
                     let _written =
-                        write!(out, "{}{} ({}):", "  ".repeat(depth + 1), key.name, key.place);
+                        write!(out, "{}{} ({}): ", "  ".repeat(depth + 1), key.name, key.place);
                     show(below, depth + 1, out);
                 }
                 Ok(())
@@ -226,7 +226,7 @@ mod tests {
         let merged = "x: &d {a: 1}\ny:\n  <<: *d\n  b: 2\n";
         let answer = [nodes, numbers, merged, "", "\ta: 1\n"].map(told).concat();
         expect![[r#"
-             1:1 map
+            1:1 map
               a (1:1): 1:4 "010"
               b (2:1): 2:4 list
                 - 2:5 "1.10"
@@ -243,20 +243,20 @@ mod tests {
               g (9:1): 9:10 "7"
               h (10:1): 10:7 "007"
               i (11:1): 11:4 "007"
-             1:1 map
+            1:1 map
               a (1:1): 1:4 "0x1F"
               b (2:1): 2:4 "1e3"
               c (3:1): 3:4 ".inf"
               d (4:1): 4:4 "123456789012345678901234567890"
               e (5:1): 5:4 "2024-01-01"
-             1:1 map
+            1:1 map
               x (1:1): 1:7 map
                 a (1:8): 1:11 "1"
               y (2:1): 3:3 map
                 b (4:3): 4:6 "2"
                 a (3:7): 3:7 "1"
-             1:1 -
-             1:2 map
+            1:1 -
+            1:2 map
               a (1:2): 1:5 "1"
         "#]]
         .assert_eq(&answer);
