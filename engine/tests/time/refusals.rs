@@ -104,7 +104,8 @@ fn numbers_out_of_range_are_refused() {
             minute, byte 1: unexpected `5`; write a comma, a range such as 1-5, or a step such as /5
         1.5 * * * *
             minute, byte 1: unexpected `.`; write a comma, a range such as 1-5, or a step such as /5
-    "#]].assert_eq(&shown);
+    "#]]
+    .assert_eq(&shown);
 }
 
 #[test]
