@@ -196,9 +196,8 @@ pub enum Backoff {
 }
 
 /// What becomes of versions that were missed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CatchUp {
-    #[default]
     All,
     Last,
     Skip,

@@ -1,0 +1,64 @@
+//! The commands, one file each: what it takes, what it asks, what it prints.
+
+mod apply;
+mod cancel;
+mod cluster;
+mod completions;
+mod describe;
+mod follow;
+mod get;
+mod logs;
+mod recover;
+mod render;
+mod run;
+mod slots;
+mod when;
+mod why;
+mod wire;
+
+use clap::Subcommand;
+
+use crate::exit::{Exit, Failure};
+use crate::session::Session;
+
+/// What `hera` can do.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Apply(apply::Apply),
+    #[command(subcommand)]
+    Get(get::Get),
+    #[command(subcommand)]
+    Describe(describe::Describe),
+    Run(run::Run),
+    Recover(recover::Recover),
+    Cancel(cancel::Cancel),
+    Logs(logs::Logs),
+    Why(why::Why),
+    Slots(slots::Slots),
+    Render(render::Render),
+    Cluster(cluster::Cluster),
+    Completions(completions::Completions),
+}
+
+impl Command {
+    /// Does it.
+    ///
+    /// # Errors
+    /// What went wrong, with the exit code for it.
+    pub(crate) async fn execute(self, session: &mut Session<'_>) -> Result<Exit, Failure> {
+        match self {
+            Self::Apply(command) => command.execute(session).await,
+            Self::Get(command) => command.execute(session).await,
+            Self::Describe(command) => command.execute(session).await,
+            Self::Run(command) => command.execute(session).await,
+            Self::Recover(command) => command.execute(session).await,
+            Self::Cancel(command) => command.execute(session).await,
+            Self::Logs(command) => command.execute(session).await,
+            Self::Why(command) => command.execute(session).await,
+            Self::Slots(command) => command.execute(session).await,
+            Self::Render(command) => command.execute(session).await,
+            Self::Cluster(command) => command.execute(session).await,
+            Self::Completions(command) => command.execute(session),
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! `hera apply`: a file or a folder of jobs, with the files that they name, whole or not at all.
+
+mod collect;
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use hera_proto::v1;
+
+use super::when::When;
+use super::wire;
+use crate::args::Because;
+use crate::client::{Client, Repeat};
+use crate::exit::{Exit, Failure};
+use crate::output::keys::Change;
+use crate::session::Session;
+use collect::{Collected, collect};
+
+/// Apply job files, whole or not at all
+#[derive(Debug, Args)]
+pub(crate) struct Apply {
+    /// A job file, or a folder whose *.yaml and *.yml are read, also in the folders below
+    #[arg(short, long = "file", value_name = "PATH")]
+    file: PathBuf,
+    /// Delete the jobs that stand in the groups that the files name, and not in the files
+    #[arg(long)]
+    prune: bool,
+    /// Tell what would change, and change nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// New jobs hold from this instant on (a day or a local time: of UTC), not from now
+    #[arg(long, value_name = "T")]
+    since: Option<When>,
+    /// Apply over changes that another hand has made
+    #[arg(long)]
+    overwrite: bool,
+    #[command(flatten)]
+    because: Because,
+}
+
+/// What an apply did, or would do.
+pub(super) struct Applied {
+    pub changes: Vec<Change>,
+    pub warnings: Vec<String>,
+    pub unchanged: u32,
+}
+
+impl Apply {
+    pub(super) async fn execute(self, session: &mut Session<'_>) -> Result<Exit, Failure> {
+        let Self { file, prune, dry_run, since, overwrite, because } = self;
+        let client = session.client()?;
+        let wish = v1::ApplyRequest {
+            asked: Some(v1::Asked { actor: session.actor(), why: because.why }),
+            dry_run,
+            prune,
+            since_ms: since.map(|since| since.ms("UTC")).transpose()?,
+            overwrite,
+            ..v1::ApplyRequest::default()
+        };
+        let Applied { changes, warnings, unchanged } = apply(&client, &file, wish).await?;
+        let summary = summary(&changes, unchanged);
+        for warning in &warnings {
+            session.out.note(&format!("warning: {warning}"));
+        }
+        if !changes.is_empty() || session.out.format() != crate::output::Format::Table {
+            session.out.all(&changes)?;
+        }
+        let dry = if dry_run { " (dry run: nothing was changed)" } else { "" };
+        session.out.note(&format!("{summary}{dry}"));
+        Ok(Exit::Done)
+    }
+}
+
+/// Reads what lies at `path` and has it applied; `wish` says how.
+pub(super) async fn apply(
+    client: &Client,
+    path: &Path,
+    wish: v1::ApplyRequest,
+) -> Result<Applied, Failure> {
+    let Collected { files, attachments, source } = collect(path)?;
+    let request = v1::ApplyRequest { files, attachments, source, ..wish };
+    let answer = client
+        .ask(Repeat::Unsafe, request, async |channel, request| {
+            wire::jobs(channel).apply(request).await
+        })
+        .await?;
+    let v1::ApplyResponse { changes, warnings, unchanged } = answer;
+    let changes = changes.into_iter().map(wire::change).collect::<Result<_, _>>()?;
+    Ok(Applied { changes, warnings, unchanged })
+}
+
+/// `2 created, 1 deleted, 9 unchanged`.
+pub(super) fn summary(changes: &[Change], unchanged: u32) -> String {
+    let count = |kind: &str| changes.iter().filter(|change| change.kind == kind).count();
+    let mut parts: Vec<_> = ["created", "revised", "renamed", "deleted", "opened", "closed"]
+        .into_iter()
+        .map(|kind| (kind, count(kind)))
+        .filter(|(_kind, n)| *n > 0)
+        .map(|(kind, n)| format!("{n} {kind}"))
+        .collect();
+    parts.push(format!("{unchanged} unchanged"));
+    parts.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::summary;
+    use crate::output::keys::Change;
+
+    #[test]
+    fn a_summary_counts_each_kind() {
+        let change = |kind| Change {
+            kind,
+            job: "a/b".to_owned(),
+            was: None,
+            revision: 1,
+            details: Vec::new(),
+        };
+        let changes = ["deleted", "created", "created"].map(change);
+        assert_eq!(summary(&changes, 9), "2 created, 1 deleted, 9 unchanged");
+        assert_eq!(summary(&[], 0), "0 unchanged");
+    }
+}
