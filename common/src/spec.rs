@@ -196,8 +196,9 @@ pub enum Backoff {
 }
 
 /// What becomes of versions that were missed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum CatchUp {
+    #[default]
     All,
     Last,
     Skip,

@@ -1,17 +1,24 @@
-//! Applying job files: what a set of documents would change, and the units that change it.
+//! Applying job files: what a set of documents would make of the catalog. Pure of memory and rows: the engine writes them.
+
+mod draft;
+mod words;
 
 use hera_common::audit::Asked;
+use hera_common::doc::Applied;
 use hera_common::time::Version;
 
-/// A set of job files; applied whole or not at all.
+pub use draft::{Draft, Drafted, draft};
+
+/// A set of job files, checked by themselves; applied whole or not at all.
 #[derive(Debug)]
 pub struct ApplySet {
     pub asked: Asked,
-    /// Where the files come from: a name that is the same each time.
-    pub source: String,
+    /// The catalog's edition against which they were checked.
+    pub edition: u64,
+    pub applied: Applied,
     pub dry_run: bool,
+    /// Deletes the jobs of the named groups that are not in the set.
     pub prune: bool,
-    pub overwrite: bool,
     /// The first revision of new jobs holds from here on; None: from now.
     pub since: Option<Version>,
     /// New jobs run their newest due version and the upstream versions that it binds to, recursively; all older ones

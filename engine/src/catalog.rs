@@ -1,31 +1,57 @@
 //! The jobs and groups as they are defined now: read by everybody, changed by the engine alone.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use std::time::Duration;
 
-use hera_common::id::JobId;
-use hera_common::job::{GroupRow, JobRow};
+use hera_common::doc::{
+    FieldError, GroupDoc, JobDoc, Known, Upstream, merged_config, spec_from_json,
+};
+use hera_common::id::{JobId, Revision};
+use hera_common::job::{GroupRow, JobRow, RevisionRow};
 use hera_common::path::Path;
-use hera_common::spec::JobSpec;
+use hera_common::run::Run;
+use hera_common::spec::{CatchUp, JobSpec, Overlap, ScheduleSpec};
+use hera_common::time::Version;
+
+use crate::plan::{Edge, Node};
+use crate::time::{DstPolicy, Piece, Piecewise, Schedule, zone};
 
 /// All jobs that are not deleted, and all groups.
 #[derive(Debug, Clone, Default)]
 pub struct Catalog {
+    /// Grows with every change: what was read from an older edition may no longer hold.
+    pub edition: u64,
     pub jobs: BTreeMap<JobId, Arc<Job>>,
     pub by_path: BTreeMap<Path, JobId>,
-    pub groups: BTreeMap<Path, GroupRow>,
+    pub groups: BTreeMap<Path, Group>,
+    /// The jobs as far as versions and bindings go; a parked one has none.
+    pub nodes: BTreeMap<JobId, Node>,
     /// For each job the jobs that have an edge to it.
-    pub downstream: BTreeMap<JobId, Vec<JobId>>,
+    pub downstream: BTreeMap<JobId, BTreeSet<JobId>>,
+    /// What holds above all groups: `hera dev` sets `hera.dir` and its own defaults there.
+    pub base: GroupDoc,
+}
+
+/// A group, read.
+#[derive(Debug, Clone)]
+pub struct Group {
+    pub row: GroupRow,
+    pub doc: GroupDoc,
 }
 
 /// A job, read and checked.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Job {
     pub row: JobRow,
     /// None: it cannot be read, and the job is parked.
-    pub spec: Option<JobSpec>,
+    pub spec: Option<Arc<JobSpec>>,
+    /// Every revision's definition: a run keeps the one that it was made with.
+    pub specs: BTreeMap<Revision, Arc<JobSpec>>,
     /// The newest revision's document, JSON.
     pub spec_json: String,
+    /// Since when which schedule holds, oldest first.
+    pub pieces: Vec<(Version, Option<ScheduleSpec>)>,
     /// Why it stands still; None: it does not.
     pub parked: Option<String>,
 }
@@ -34,5 +60,280 @@ impl Catalog {
     /// The job at `path`.
     pub fn job(&self, path: &Path) -> Option<&Arc<Job>> {
         self.by_path.get(path).and_then(|id| self.jobs.get(id))
+    }
+
+    /// A job's path as text, or its number where it is gone.
+    pub fn name(&self, id: JobId) -> String {
+        self.jobs.get(&id).map_or_else(|| format!("#{id}"), |job| job.row.path.to_string())
+    }
+
+    /// The groups above a path, from the root down.
+    pub fn chain(&self, path: &Path) -> Vec<&GroupDoc> {
+        let mut chain = Vec::new();
+        let mut above = path.parent();
+        while let Some(group) = above {
+            chain.extend(self.groups.get(&group).map(|group| &group.doc));
+            above = group.parent();
+        }
+        chain.push(&self.base);
+        chain.reverse();
+        chain
+    }
+
+    /// What `${key}` reads in the job's script: the groups' config, then its own, then `set`.
+    pub fn config(
+        &self,
+        job: &Job,
+        spec: &JobSpec,
+        set: &BTreeMap<String, String>,
+    ) -> BTreeMap<String, String> {
+        let mut config = merged_config(self.chain(&job.row.path), &spec.config);
+        config.extend(set.clone());
+        config
+    }
+
+    /// Takes in a job, new or changed; its node follows by [`Catalog::link`].
+    pub fn put(&mut self, job: Job) {
+        self.remove(job.row.id);
+        self.by_path.insert(job.row.path.clone(), job.row.id);
+        self.jobs.insert(job.row.id, Arc::new(job));
+    }
+
+    /// Takes a job out.
+    pub fn remove(&mut self, id: JobId) {
+        self.unlink(id);
+        if let Some(job) = self.jobs.remove(&id)
+            && self.by_path.get(&job.row.path) == Some(&id)
+        {
+            self.by_path.remove(&job.row.path);
+        }
+    }
+
+    /// Computes the node of a job from its definition, and who depends on whom.
+    ///
+    /// # Errors
+    /// The field that is at fault; the job then has no node.
+    pub fn link(&mut self, id: JobId) -> Result<(), FieldError> {
+        self.unlink(id);
+        let Some(job) = self.jobs.get(&id) else { return Ok(()) };
+        if job.parked.is_some() {
+            return Ok(());
+        }
+        let Some(node) = self.node(job)? else { return Ok(()) };
+        for edge in &node.edges {
+            self.downstream.entry(edge.upstream).or_default().insert(id);
+        }
+        self.nodes.insert(id, node);
+        Ok(())
+    }
+
+    fn unlink(&mut self, id: JobId) {
+        let Some(node) = self.nodes.remove(&id) else { return };
+        for edge in &node.edges {
+            if let Some(below) = self.downstream.get_mut(&edge.upstream) {
+                below.remove(&id);
+            }
+        }
+    }
+
+    fn node(&self, job: &Job) -> Result<Option<Node>, FieldError> {
+        let Some(spec) = &job.spec else { return Ok(None) };
+        let mut edges = Vec::with_capacity(spec.edges.len());
+        for (place, edge) in spec.edges.iter().enumerate() {
+            let upstream = self.by_path.get(&edge.upstream).ok_or_else(|| {
+                let problem = format!("there is no job {}", edge.upstream);
+                FieldError::new(format!("depends_on[{place}]"), problem)
+            })?;
+            edges.push(Edge {
+                upstream: *upstream,
+                bind: edge.bind,
+                offset: edge.offset,
+                on: edge.on,
+                empty: edge.empty,
+            });
+        }
+        let baseline =
+            match &spec.baseline {
+                Some(path) => Some(*self.by_path.get(path).ok_or_else(|| {
+                    FieldError::new("baseline", format!("there is no job {path}"))
+                })?),
+                None => None,
+            };
+        let unknown = || FieldError::new("zone", format!("there is no zone {}", spec.zone));
+        let birth = job.pieces.first().map_or(Version::from_ms(i64::MAX), |&(since, _)| since);
+        Ok(Some(Node {
+            id: job.row.id,
+            zone: zone::find(&spec.zone).ok_or_else(unknown)?,
+            schedule: if spec.schedule.is_some() { Some(piecewise(&job.pieces)?) } else { None },
+            edges,
+            baseline,
+            data: spec.data,
+            data_declared: job.data_declared(),
+            birth,
+            existing: Vec::new(),
+        }))
+    }
+
+    /// The job and all that depend on it, near or far.
+    pub fn closure(&self, from: impl IntoIterator<Item = JobId>) -> BTreeSet<JobId> {
+        let mut open: Vec<JobId> = from.into_iter().collect();
+        let mut found: BTreeSet<JobId> = open.iter().copied().collect();
+        while let Some(job) = open.pop() {
+            for &below in self.downstream.get(&job).into_iter().flatten() {
+                if found.insert(below) {
+                    open.push(below);
+                }
+            }
+        }
+        found
+    }
+}
+
+/// A job's schedule over its revisions. Of edits in one millisecond the last holds.
+fn piecewise(pieces: &[(Version, Option<ScheduleSpec>)]) -> Result<Piecewise, FieldError> {
+    let mut by_instant: BTreeMap<Version, &Option<ScheduleSpec>> = BTreeMap::new();
+    for (since, schedule) in pieces {
+        by_instant.insert(*since, schedule);
+    }
+    let mut made = Vec::with_capacity(by_instant.len());
+    for (since, spec) in by_instant {
+        let schedule = match spec {
+            Some(spec) => Some(schedule(spec)?),
+            None => None,
+        };
+        made.push(Piece { since, schedule });
+    }
+    Piecewise::new(made).map_err(|fault| FieldError::new("schedule", fault.to_string()))
+}
+
+/// Reads a schedule.
+///
+/// # Errors
+/// The field that is at fault, such as `schedule.cron`.
+pub fn schedule(spec: &ScheduleSpec) -> Result<Schedule, FieldError> {
+    Schedule::new(&spec.crons, &spec.zone, DstPolicy::default())
+        .map_err(|fault| FieldError::new(format!("schedule.{}", fault.field()), fault.to_string()))
+}
+
+impl Job {
+    /// Reads a job from its rows, revisions oldest first. One that cannot be read is parked.
+    pub fn read(row: JobRow, revisions: &[RevisionRow]) -> Self {
+        let mut parked = row.parked.clone();
+        let mut pieces: Vec<(Version, Option<ScheduleSpec>)> = Vec::new();
+        let mut specs = BTreeMap::new();
+        for revision in revisions {
+            match spec_from_json(&revision.spec) {
+                Ok(spec) => {
+                    if pieces.last().is_none_or(|(_since, before)| *before != spec.schedule) {
+                        pieces.push((revision.since, spec.schedule.clone()));
+                    }
+                    specs.insert(revision.revision, Arc::new(spec));
+                }
+                Err(fault) => {
+                    let why = format!("revision {} cannot be read: {fault}", revision.revision);
+                    parked.get_or_insert(why);
+                }
+            }
+        }
+        let newest = specs.get(&row.revision).cloned();
+        if newest.is_none() {
+            parked.get_or_insert_with(|| format!("revision {} is not there", row.revision));
+        }
+        // A database may give JSON back in another form: the one text is what applies compare.
+        let spec_json = revisions.last().map(|r| r.spec.clone()).unwrap_or_default();
+        let spec_json = JobDoc::from_json(&spec_json).map_or(spec_json, |doc| doc.to_json());
+        Self { row, spec: newest, specs, spec_json, pieces, parked }
+    }
+
+    /// The definition that a run was made with.
+    pub fn spec_of(&self, run: &Run) -> Option<&JobSpec> {
+        self.specs.get(&run.revision).or(self.spec.as_ref()).map(AsRef::as_ref)
+    }
+
+    /// A job that is made now.
+    pub fn first(row: JobRow, spec: JobSpec, spec_json: String, since: Version) -> Self {
+        let nothing = Self {
+            row: row.clone(),
+            spec: None,
+            specs: BTreeMap::new(),
+            spec_json: String::new(),
+            pieces: Vec::new(),
+            parked: None,
+        };
+        nothing.revised(row, spec, spec_json, since)
+    }
+
+    /// The job with one revision more, which holds from `since` on.
+    #[must_use]
+    pub fn revised(&self, row: JobRow, spec: JobSpec, spec_json: String, since: Version) -> Self {
+        let mut pieces = self.pieces.clone();
+        if pieces.last().is_none_or(|(_since, before)| *before != spec.schedule) {
+            pieces.push((since, spec.schedule.clone()));
+        }
+        let spec = Arc::new(spec);
+        let mut specs = self.specs.clone();
+        specs.insert(row.revision, Arc::clone(&spec));
+        Self { row, spec: Some(spec), specs, spec_json, pieces, parked: None }
+    }
+
+    /// `path@version`.
+    pub fn label(&self, version: Version) -> String {
+        format!("{}@{version}", self.row.path)
+    }
+
+    /// The zone in which its versions are shown.
+    pub fn zone(&self) -> &str {
+        self.spec.as_ref().map_or("UTC", |spec| &spec.zone)
+    }
+
+    /// True where it has a schedule of its own.
+    pub fn has_schedule(&self) -> bool {
+        self.spec.as_ref().is_some_and(|spec| spec.schedule.is_some())
+    }
+
+    /// True where it has neither a schedule nor edges: people run it.
+    pub fn by_hand(&self) -> bool {
+        self.spec.as_ref().is_some_and(|spec| spec.schedule.is_none() && spec.edges.is_empty())
+    }
+
+    /// What becomes of versions while another one is live.
+    pub fn overlap(&self) -> Overlap {
+        self.spec.as_ref().map_or(Overlap::Queue, |spec| spec.policy.overlap)
+    }
+
+    /// What becomes of missed versions.
+    pub fn catch_up(&self) -> CatchUp {
+        self.spec.as_ref().map_or(CatchUp::All, |spec| spec.policy.catch_up)
+    }
+
+    /// How late a version may be decided to run.
+    pub fn max_lateness(&self) -> Option<Duration> {
+        self.spec.as_ref().and_then(|spec| spec.policy.max_lateness)
+    }
+
+    /// The host group that runs it; None: any worker.
+    pub fn host_group(&self) -> Option<&str> {
+        self.spec.as_ref().and_then(|spec| spec.host_group.as_deref())
+    }
+
+    fn data_declared(&self) -> bool {
+        JobDoc::from_json(&self.spec_json).is_ok_and(|doc| doc.data.is_some())
+    }
+}
+
+impl Known for Catalog {
+    fn base(&self) -> GroupDoc {
+        self.base.clone()
+    }
+
+    fn group(&self, path: &Path) -> Option<GroupDoc> {
+        self.groups.get(path).map(|group| group.doc.clone())
+    }
+
+    fn upstream(&self, path: &Path) -> Upstream {
+        match self.job(path) {
+            Some(job) => Upstream::There { declares_data: job.data_declared() },
+            None => Upstream::Missing,
+        }
     }
 }

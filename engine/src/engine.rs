@@ -1,14 +1,32 @@
 //! The engine as the shell sees it: load, step, and when to step again.
 
+mod definitions;
+mod dispatch;
+mod due;
+mod generate;
+mod grant;
+mod holders;
+mod load;
+mod look;
+mod verbs;
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
-use hera_common::id::{Epoch, JobId};
-use hera_common::snapshot::Snapshot;
-use hera_common::time::Now;
+use hera_common::doc::GroupDoc;
+use hera_common::id::{Epoch, JobId, RunId, Token, WorkerId};
+use hera_common::time::{Boot, Now, Version, Wall};
+use hera_common::unit::Marks;
+use hera_common::worker::WorkerRow;
 
 use crate::catalog::Catalog;
-use crate::input::{Step, Tagged};
+use crate::handler::Handler;
+use crate::input::{Input, Reply, Step, Tag, Tagged, VersionKey};
+use crate::lease::{Holds, Windows};
+use crate::poll::Polls;
+use crate::queue::Queue;
+use crate::stage::Stage;
 
 /// Randomness from outside: the system's in a master, a seed's in a simulation.
 pub trait Chance: Send {
@@ -27,8 +45,8 @@ pub struct Settings {
     pub rho_ppm: u32,
     /// How long an open poll waits.
     pub poll: Duration,
-    /// `hera dev`: missed versions of a job whose file says nothing go by catch-up `last`.
-    pub dev: bool,
+    /// What holds above all groups. `hera dev` sets `hera.dir`, and catch-up `last` as the default.
+    pub base: GroupDoc,
 }
 
 impl Default for Settings {
@@ -38,9 +56,20 @@ impl Default for Settings {
             grace: Duration::from_secs(3),
             rho_ppm: 10_000,
             poll: Duration::from_secs(20),
-            dev: false,
+            base: GroupDoc::default(),
         }
     }
+}
+
+/// A worker as the leader knows it.
+#[derive(Debug)]
+struct Worker {
+    row: WorkerRow,
+    /// When it was last heard of; None: not since this master leads.
+    heard: Option<Boot>,
+    /// It said that it goes.
+    gone: bool,
+    held: BTreeSet<RunId>,
 }
 
 /// All decisions of a leader. One owner steps it; between steps the owner commits.
@@ -48,28 +77,127 @@ pub struct Engine {
     settings: Settings,
     epoch: Epoch,
     catalog: Arc<Catalog>,
+    marks: Marks,
+    handlers: BTreeMap<JobId, Handler>,
+    /// Which actions wait for an upstream version.
+    waiters: BTreeMap<VersionKey, BTreeSet<VersionKey>>,
+    run_of: BTreeMap<RunId, JobId>,
+    /// The held run of a token, and the worker that holds it.
+    token_of: BTreeMap<Token, RunId>,
+    holder_of: BTreeMap<RunId, (Token, WorkerId)>,
+    /// When each job's next planned action is due.
+    due: BTreeSet<(Version, JobId)>,
+    due_of: BTreeMap<JobId, Version>,
+    /// Jobs whose rows must be made further ahead.
+    to_extend: VecDeque<JobId>,
+    /// When all jobs' rows are looked at again.
+    extend_at: Wall,
+    queue: Queue,
+    holds: Holds,
+    polls: Polls,
+    workers: BTreeMap<WorkerId, Worker>,
+    /// Upstream versions that the store was asked for.
+    asked: BTreeSet<VersionKey>,
+    /// Upstream versions to ask the store for.
+    to_ask: BTreeSet<VersionKey>,
 }
 
 impl Engine {
-    /// An engine that knows nothing yet; `load` follows.
+    /// An engine that knows nothing yet; [`Engine::load`] follows.
     pub fn new(settings: Settings, epoch: Epoch) -> Self {
-        Self { settings, epoch, catalog: Arc::new(Catalog::default()) }
+        let catalog = Catalog { base: settings.base.clone(), ..Catalog::default() };
+        Self {
+            settings,
+            epoch,
+            catalog: Arc::new(catalog),
+            marks: Marks::default(),
+            handlers: BTreeMap::new(),
+            waiters: BTreeMap::new(),
+            run_of: BTreeMap::new(),
+            token_of: BTreeMap::new(),
+            holder_of: BTreeMap::new(),
+            due: BTreeSet::new(),
+            due_of: BTreeMap::new(),
+            to_extend: VecDeque::new(),
+            extend_at: Wall::from_ms(i64::MIN),
+            queue: Queue::default(),
+            holds: Holds::default(),
+            polls: Polls::default(),
+            workers: BTreeMap::new(),
+            asked: BTreeSet::new(),
+            to_ask: BTreeSet::new(),
+        }
     }
 
-    /// Builds the memory from what the store holds: event Initialize. Every hold gets a full window from `now`.
-    pub fn load(&mut self, _snapshot: Snapshot, _now: Now) {}
-
-    /// Reads some jobs' handlers again, after units that changed them were left out or nobody knows.
-    pub fn reload(&mut self, _jobs: &[JobId], _snapshot: Snapshot, _now: Now) {}
-
-    /// Takes a batch of inputs. Memory runs ahead of the store until the owner has committed; a step follows only then.
-    pub fn step(&mut self, _now: Now, _chance: &mut dyn Chance, _inputs: Vec<Tagged>) -> Step {
-        Step::default()
+    /// Takes a batch of inputs. Memory runs ahead of the store until the owner has committed; the next step follows
+    /// only then, with clocks read after the store's answer.
+    pub fn step(&mut self, now: Now, chance: &mut dyn Chance, inputs: Vec<Tagged>) -> Step {
+        self.holds.settle(now.boot);
+        let mut stage = Stage::default();
+        let mut at = At { now, stage: &mut stage, chance };
+        self.run_due(&mut at);
+        for Tagged { tag, input } in inputs {
+            self.take(&mut at, tag, input);
+        }
+        self.grant_all(&mut at);
+        self.answer_polls(&mut at);
+        self.ask_store(&mut at);
+        stage.finish(self.marks)
     }
 
-    /// How long until a tick is wanted, if no input comes; None: not before one comes.
-    pub fn wake_in(&self, _now: Now) -> Option<Duration> {
-        None
+    fn take(&mut self, at: &mut At<'_>, tag: Tag, input: Input) {
+        match input {
+            Input::Tick => at.stage.answer(tag, [], Reply::Done),
+            Input::Apply(set) => self.apply(at, tag, &set),
+            Input::DeleteJob { asked, job } => self.delete_job(at, tag, &asked, job),
+            Input::Run { asked, action, set } => self.manual(at, tag, &asked, *action, set),
+            Input::RunNow { asked, job, set } => self.run_now(at, tag, &asked, (job, set)),
+            Input::Recover { asked, action } => self.recover(at, tag, &asked, *action),
+            Input::Cancel { asked, action } => self.cancel(at, tag, &asked, *action),
+            Input::Register(registration) => self.register(at, tag, registration),
+            Input::Poll { worker, incarnation, tokens } => {
+                self.poll(at, tag, (worker, incarnation), tokens);
+            }
+            Input::PollGone { poll } => {
+                // Nobody listens any more: what it was given in this step is told again when the tokens come back.
+                self.polls.close(poll);
+            }
+            Input::Start { items } => self.start(at, tag, &items),
+            Input::Heartbeat { items, kill_failed } => {
+                self.heartbeat(at, tag, &items, &kill_failed);
+            }
+            Input::Finish { items } => self.finish(at, tag, items),
+            Input::Release { items } => self.release(at, tag, items),
+            Input::Deregister { worker, incarnation, gone } => {
+                self.deregister(at, tag, (worker, incarnation), gone);
+            }
+            Input::Resolved { asked, ends } => {
+                self.resolved(at, &asked, &ends);
+                at.stage.answer(tag, [], Reply::Done);
+            }
+            Input::Queue => {
+                let queue = self.queue_now();
+                at.stage.answer(tag, [], Reply::Queue(queue));
+            }
+            Input::Standing => {
+                let standing = self.standing(at.now);
+                at.stage.answer(tag, [], Reply::Standing(standing));
+            }
+        }
+    }
+
+    /// How long until a tick is wanted, if no input comes; None: not before one comes. To be asked with clocks read
+    /// after the commit.
+    pub fn wake_in(&mut self, now: Now) -> Option<Duration> {
+        self.holds.settle(now.boot);
+        if !self.to_extend.is_empty() || !self.to_ask.is_empty() {
+            return Some(Duration::ZERO);
+        }
+        let due = self.due.first().map(|&(version, _job)| version.due());
+        let walls = [due, self.queue.next_due(), Some(self.extend_at)];
+        let boots = [self.holds.next_end(), self.polls.next_end()];
+        let walls = walls.into_iter().flatten().map(|wall| wall.since(now.wall));
+        walls.chain(boots.into_iter().flatten().map(|boot| boot.since(now.boot))).min()
     }
 
     /// The definitions as they are now.
@@ -77,8 +205,23 @@ impl Engine {
         Arc::clone(&self.catalog)
     }
 
-    /// The settings and the epoch that it was made with.
-    pub fn settings(&self) -> (&Settings, Epoch) {
-        (&self.settings, self.epoch)
+    /// The epoch that it was made with.
+    pub const fn epoch(&self) -> Epoch {
+        self.epoch
     }
+
+    fn windows(&self) -> Windows {
+        Windows {
+            accept: self.settings.accept,
+            grace: self.settings.grace,
+            rho_ppm: self.settings.rho_ppm,
+        }
+    }
+}
+
+/// What a step carries through the engine.
+struct At<'a> {
+    now: Now,
+    stage: &'a mut Stage,
+    chance: &'a mut dyn Chance,
 }

@@ -12,6 +12,7 @@ use hera_common::snapshot::BoundAction;
 use hera_common::spec::{FileSpec, Kind};
 use hera_common::time::Version;
 use hera_common::unit::Batch;
+use hera_common::worker::WorkerRow;
 
 use crate::apply::ApplySet;
 
@@ -177,8 +178,8 @@ pub enum Reply {
     Done,
     Applied(Result<Applied, Vec<Refusal>>),
     Deleted(Result<(), Refusal>),
-    RunMade(Result<RunMade, Refusal>),
-    Cancelled(Result<Cancelled, Refusal>),
+    RunMade(Result<Box<RunMade>, Refusal>),
+    Cancelled(Result<Box<Cancelled>, Refusal>),
     Registered(Result<Registered, Refusal>),
     Granted(Vec<Grant>),
     Verdicts(Vec<Verdict>),
@@ -195,6 +196,23 @@ pub struct Refusal {
     /// `file:line:column`, where a file is at fault; empty otherwise.
     pub place: String,
     pub problem: String,
+}
+
+impl Refusal {
+    /// Something must be changed first.
+    pub fn conflict(field: &str, problem: impl Into<String>) -> Self {
+        Self::of(RefusalKind::Conflict, field, problem)
+    }
+
+    /// What was read has changed in the same moment.
+    pub fn changed() -> Self {
+        Self::of(RefusalKind::Stale, "", "it changed in the same moment: read it and ask again")
+    }
+
+    /// A refusal that no file is at fault for.
+    pub fn of(kind: RefusalKind, field: &str, problem: impl Into<String>) -> Self {
+        Self { kind, field: field.to_owned(), place: String::new(), problem: problem.into() }
+    }
 }
 
 /// What the caller can do about a refusal.
@@ -347,9 +365,10 @@ pub struct Standing {
 /// A worker as the leader knows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WorkerStanding {
-    pub id: WorkerId,
+    pub row: WorkerRow,
     pub held: u32,
-    pub draining: bool,
+    /// It said that it goes, and went.
+    pub gone: bool,
     /// None: not heard since this master leads.
     pub heard_ago: Option<Duration>,
 }
@@ -384,3 +403,6 @@ pub enum Change {
         reason: &'static str,
     },
 }
+
+/// By what an upstream version is known: its row may come later.
+pub type VersionKey = (JobId, Version);

@@ -3,9 +3,18 @@
 
 pub mod apply;
 pub mod catalog;
+pub mod edge;
 mod engine;
+pub mod graph;
+pub mod handler;
 pub mod input;
+pub mod lease;
 pub mod plan;
+pub mod poll;
+pub mod queue;
+pub mod run;
+mod stage;
+pub mod template;
 pub mod time;
 
 pub use engine::{Chance, Engine, Settings};

@@ -9,6 +9,7 @@ use super::group::GroupDoc;
 use super::job::JobDoc;
 use super::place::{DocError, FieldError, Places, join};
 use super::resolve::{Around, Upstream, effective, resolve};
+use super::settings::DataDoc;
 use crate::limits::APPLY_JOBS_MAX;
 use crate::path::Path;
 use crate::spec::JobSpec;
@@ -103,7 +104,7 @@ pub fn apply_set(
     let chains = Chains { groups: &groups, known };
     let declared = declared(files, &chains);
     let upstream = |path: &Path| match declared.get(path) {
-        Some(declares_data) => Upstream::There { declares_data: *declares_data },
+        Some(data) => Upstream::There { data: *data },
         None => known.upstream(path),
     };
     let mut jobs = Vec::new();
@@ -163,13 +164,16 @@ impl<K: Known> Chains<'_, K> {
     }
 }
 
-/// Which jobs of the set declare their data.
-fn declared<K: Known>(files: &[FileDoc], chains: &Chains<'_, K>) -> BTreeMap<Path, bool> {
+/// What the jobs of the set declare of their data.
+fn declared<K: Known>(
+    files: &[FileDoc],
+    chains: &Chains<'_, K>,
+) -> BTreeMap<Path, Option<DataDoc>> {
     let mut declared = BTreeMap::new();
     for file in files {
         let chain = chains.of(&file.group);
         for job in &file.jobs {
-            declared.insert(job.path.clone(), effective(&job.settings, &chain).data.is_some());
+            declared.insert(job.path.clone(), effective(&job.settings, &chain).data);
         }
     }
     declared

@@ -7,6 +7,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::attach::{check_name, check_script_bytes};
+use super::edge::BindParts;
 use super::label::{BackoffWord, BindWord};
 use super::place::FieldError;
 use super::settings::{DataDoc, RetriesDoc, Settings};
@@ -15,7 +16,7 @@ use crate::limits::{ATTEMPTS_MAX, EDGES_MAX};
 use crate::path::Path;
 use crate::shift::Shift;
 use crate::spec::{
-    Backoff, Bind, CatchUp, DataSpec, EdgeSpec, Empty, FileSpec, JobSpec, Kind, On, Overlap,
+    Backoff, CatchUp, DataSpec, EdgeSpec, Empty, FileSpec, JobSpec, Kind, On, Overlap, Period,
     Policy, Retries, ScheduleSpec,
 };
 
@@ -70,11 +71,39 @@ pub struct JobDoc {
 pub struct EdgeDoc {
     pub bind: BindWord,
     pub empty: Empty,
+    /// With `window` only, as `to`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<Shift>,
     pub job: Path,
     /// With `previous` only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub n: Option<u32>,
+    /// With `first`, `last` and `all` only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub of: Option<Period>,
+    /// None: not moved.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub offset: Option<Shift>,
     pub on: On,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to: Option<Shift>,
+}
+
+impl EdgeDoc {
+    pub(super) fn new(edge: EdgeSpec) -> Self {
+        let EdgeSpec { upstream, bind, offset, on, empty } = edge;
+        let BindParts { word, of, n, from, to } = BindParts::new(bind);
+        let offset = (!offset.is_none()).then_some(offset);
+        Self { bind: word, empty, from, job: upstream, n, of, offset, on, to }
+    }
+
+    /// The edge; on failure the part that is bad, and why.
+    pub(super) fn spec(&self) -> Result<EdgeSpec, (&'static str, String)> {
+        let Self { bind, empty, from, job, n, of, offset, on, to } = self.clone();
+        let bind = BindParts { word: bind, of, n, from, to }.bind()?;
+        let offset = offset.unwrap_or(Shift::NONE);
+        Ok(EdgeSpec { upstream: job, bind, offset, on, empty })
+    }
 }
 
 /// `schedule: { cron, zone }`; the zone only where it is written there.
@@ -110,10 +139,12 @@ pub struct OwnDoc {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct OwnEdge {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub bind: Option<BindWord>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub empty: Option<Empty>,
+    /// It says how it binds.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub bind: bool,
+    /// It says what if nothing binds.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub empty: bool,
 }
 
 /// Why a stored document cannot be used.
@@ -201,20 +232,13 @@ fn edges(doc: &JobDoc, problems: &mut Vec<FieldError>) -> Vec<EdgeSpec> {
         problems.push(FieldError::new("depends_on", format!("has more than {EDGES_MAX} edges")));
     }
     let mut edges = Vec::with_capacity(doc.depends_on.len());
-    for (i, EdgeDoc { bind, empty, job, n, on }) in doc.depends_on.iter().enumerate() {
-        let bind = match (bind, n) {
-            (BindWord::Nearest, _) => Bind::Nearest,
-            (BindWord::AtOrBefore, _) => Bind::AtOrBefore,
-            (BindWord::Same, _) => Bind::Same,
-            (BindWord::Previous, Some(n)) if *n > 0 => Bind::Previous { n: *n },
-            (BindWord::Previous, _) => {
-                let field = format!("depends_on[{i}].n");
-                problems.push(FieldError::new(field, "`previous` wants `n`, from 1"));
-                continue;
+    for (i, edge) in doc.depends_on.iter().enumerate() {
+        match edge.spec() {
+            Ok(edge) => edges.push(edge),
+            Err((part, problem)) => {
+                problems.push(FieldError::new(format!("depends_on[{i}].{part}"), problem));
             }
-        };
-        let upstream = job.clone();
-        edges.push(EdgeSpec { upstream, bind, offset: Shift::NONE, on: *on, empty: *empty });
+        }
     }
     edges
 }

@@ -67,13 +67,18 @@ macro_rules! labels {
     )+};
 }
 
-/// How an edge binds, without its number.
+/// How an edge binds, without its numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BindWord {
     Nearest,
     AtOrBefore,
     Same,
     Previous,
+    Data,
+    First,
+    Last,
+    All,
+    Window,
 }
 
 /// How the delay grows, without its cap.
@@ -101,8 +106,10 @@ labels! {
         later ["command", "python", "sql", "spark-sql", "spark-submit", "hive", "http", "external"];
     BindWord: {
         "nearest" => Self::Nearest, "at_or_before" => Self::AtOrBefore,
-        "same" => Self::Same, "previous" => Self::Previous,
-    } later ["data", "first", "last", "all", "window"];
+        "same" => Self::Same, "previous" => Self::Previous, "data" => Self::Data,
+        "first" => Self::First, "last" => Self::Last, "all" => Self::All,
+        "window" => Self::Window,
+    } later [];
     On: { "success" => Self::Success, "finished" => Self::Finished, "failed" => Self::Failed }
         later [];
     Empty: { "skip" => Self::Skip, "ignore" => Self::Ignore } later [];
@@ -128,17 +135,15 @@ mod tests {
             Ok(value) => format!("{value:?} {}\n", value.word()),
             Err(problem) => format!("{problem}\n"),
         };
-        let answers: String = ["same", "at_or_before", "data", "previus", "Same", "yesterday", ""]
-            .map(answer)
-            .concat();
+        let answers: String =
+            ["same", "at_or_before", "previus", "Same", "yesterday", ""].map(answer).concat();
         expect![[r#"
             Same same
             AtOrBefore at_or_before
-            `bind: data` is not built yet: use nearest, at_or_before, same or previous
             `previus` is unknown, did you mean `previous`?
             `Same` is unknown, did you mean `same`?
-            `yesterday` is unknown: use nearest, at_or_before, same or previous
-            `` is unknown: use nearest, at_or_before, same or previous
+            `yesterday` is unknown: use nearest, at_or_before, same, previous, data, first, last, all or window
+            `` is unknown: use nearest, at_or_before, same, previous, data, first, last, all or window
         "#]]
         .assert_eq(&answers);
         expect!["`takeover: newest` is not built yet: only always is"]

@@ -14,6 +14,12 @@ impl Place {
     pub const START: Self = Self { line: 1, column: 1 };
 }
 
+impl Default for Place {
+    fn default() -> Self {
+        Self::START
+    }
+}
+
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}", self.line, self.column)

@@ -6,12 +6,12 @@ use super::edge::FileEdge;
 use super::file::{FileJob, FileSchedule, Script};
 use super::group::GroupDoc;
 use super::job::{EdgeDoc, JobDoc, MAX_DELAY, OwnDoc, OwnEdge, ScheduleDoc};
-use super::label::{BackoffWord, BindWord, Label as _};
+use super::label::BackoffWord;
 use super::place::FieldError;
-use super::settings::{RetriesDoc, Settings};
+use super::settings::{DataDoc, RetriesDoc, Settings};
 use super::value::{Limit, Span};
 use crate::path::Path;
-use crate::spec::{Empty, Policy};
+use crate::spec::{Bind, DataSpec, EdgeSpec, Empty, Period, Policy};
 
 /// What is known of an upstream job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,8 +20,8 @@ pub enum Upstream {
     Missing,
     /// It is there.
     There {
-        /// It declares `data`, itself or by a group's defaults.
-        declares_data: bool,
+        /// What it declares, itself or by a group's defaults; the built-in default does not count.
+        data: Option<DataDoc>,
     },
     /// Not to be told here: a command line that has not asked the master.
     Unasked,
@@ -46,22 +46,23 @@ pub(super) fn resolve(
     let settings = effective(&job.settings, around.chain);
     let owner = job.owner.clone().or_else(|| nearest(around.chain, |group| group.owner.clone()));
     let mut problems = Vec::new();
-    let depends_on = edges(job, settings.data.is_some(), around, &mut problems);
-    versions(job, &depends_on, &mut problems);
+    let edges = edges(job, settings.data, around, &mut problems);
+    versions(job, settings.data, &edges, around, &mut problems);
     let retries = retries(&job.settings.retries, settings.retries, &mut problems);
     if !problems.is_empty() {
         return Err(problems);
     }
     let schedule_zone = job.schedule.as_ref().and_then(|schedule| schedule.zone.clone());
     let built_in = Policy::default();
-    let own_edge = |edge: &FileEdge| OwnEdge { bind: edge.bind, empty: edge.empty };
+    let own_edge =
+        |edge: &FileEdge| OwnEdge { bind: edge.bind.is_some(), empty: edge.empty.is_some() };
     Ok(JobDoc {
         at_most_once: settings.at_most_once.unwrap_or(built_in.at_most_once),
         baseline: job.baseline.clone(),
         catch_up: settings.catch_up.unwrap_or(built_in.catch_up),
         config: job.config.clone(),
         data: settings.data,
-        depends_on,
+        depends_on: edges.into_iter().map(EdgeDoc::new).collect(),
         description: job.description.clone(),
         files: attached.files,
         host_group: settings.host_group,
@@ -95,14 +96,15 @@ pub(super) fn resolve(
 /// # Errors
 /// As for a job in a file.
 pub fn resolve_again(doc: &JobDoc, around: &Around<'_>) -> Result<JobDoc, Vec<FieldError>> {
-    let owned = doc.own.depends_on.iter().copied().chain(std::iter::repeat(OwnEdge::default()));
-    let edge = |(edge, own): (&EdgeDoc, OwnEdge)| FileEdge {
-        upstream: edge.job.clone(),
-        bind: own.bind,
-        n: edge.n,
-        on: edge.on,
-        empty: own.empty,
-    };
+    let mut edges = Vec::with_capacity(doc.depends_on.len());
+    for (i, edge) in doc.depends_on.iter().enumerate() {
+        let own = doc.own.depends_on.get(i).copied().unwrap_or_default();
+        let EdgeSpec { upstream, bind, offset, on, empty } = edge
+            .spec()
+            .map_err(|(part, bad)| vec![FieldError::new(format!("depends_on[{i}].{part}"), bad)])?;
+        let (bind, empty) = (own.bind.then_some(bind), own.empty.then_some(empty));
+        edges.push(FileEdge { upstream, bind, offset, on, empty });
+    }
     let schedule = doc.schedule.clone();
     let job = FileJob {
         number: 0,
@@ -113,7 +115,7 @@ pub fn resolve_again(doc: &JobDoc, around: &Around<'_>) -> Result<JobDoc, Vec<Fi
         description: doc.description.clone(),
         kind: doc.kind,
         schedule: schedule.map(|ScheduleDoc { cron, zone }| FileSchedule { crons: cron, zone }),
-        edges: doc.depends_on.iter().zip(owned).map(edge).collect(),
+        edges,
         baseline: doc.baseline.clone(),
         config: doc.config.clone(),
         files: Vec::new(),
@@ -159,16 +161,16 @@ fn retries(own: &RetriesDoc, effective: RetriesDoc, problems: &mut Vec<FieldErro
 
 fn edges(
     job: &FileJob,
-    declares_data: bool,
+    data: Option<DataDoc>,
     around: &Around<'_>,
     problems: &mut Vec<FieldError>,
-) -> Vec<EdgeDoc> {
+) -> Vec<EdgeSpec> {
     let mut edges = Vec::with_capacity(job.edges.len());
     for (i, edge) in job.edges.iter().enumerate() {
         let filled = if edge.upstream == job.path {
             to_itself(edge)
         } else {
-            to_another(job, edge, declares_data, (around.upstream)(&edge.upstream))
+            to_another(job, edge, data, (around.upstream)(&edge.upstream))
         };
         match filled {
             Ok(edge) => edges.push(edge),
@@ -179,55 +181,44 @@ fn edges(
 }
 
 /// Before the job's first version there is nothing to wait for, so a self-edge ignores it.
-fn to_itself(edge: &FileEdge) -> Result<EdgeDoc, String> {
-    let upstream = &edge.upstream;
-    if edge.bind != Some(BindWord::Previous) {
+fn to_itself(edge: &FileEdge) -> Result<EdgeSpec, String> {
+    let FileEdge { upstream, bind, offset, on, empty } = edge.clone();
+    let Some(bind @ Bind::Previous { .. }) = bind else {
         return Err(format!("`{upstream}` is the job itself: write `bind: previous` with `n`"));
-    }
-    if edge.empty == Some(Empty::Skip) {
+    };
+    if empty == Some(Empty::Skip) {
         return Err("an edge to the job itself is always `empty: ignore`".to_owned());
     }
-    Ok(EdgeDoc {
-        bind: BindWord::Previous,
-        empty: Empty::Ignore,
-        job: upstream.clone(),
-        n: edge.n,
-        on: edge.on,
-    })
+    Ok(EdgeSpec { upstream, bind, offset, on, empty: Empty::Ignore })
 }
 
 fn to_another(
     job: &FileJob,
     edge: &FileEdge,
-    declares_data: bool,
-    upstream: Upstream,
-) -> Result<EdgeDoc, String> {
-    let by_clock = if job.schedule.is_some() { BindWord::AtOrBefore } else { BindWord::Nearest };
-    let bind = match (edge.bind, upstream) {
-        (_, Upstream::Missing) => return Err(format!("there is no job `{}`", edge.upstream)),
+    data: Option<DataDoc>,
+    there: Upstream,
+) -> Result<EdgeSpec, String> {
+    let FileEdge { upstream, bind, offset, on, empty } = edge.clone();
+    let scheduled = job.schedule.is_some();
+    let bind = match (bind, there) {
+        (_, Upstream::Missing) => return Err(format!("there is no job `{upstream}`")),
         (Some(bind), Upstream::There { .. } | Upstream::Unasked) => bind,
-        (None, Upstream::There { declares_data: true }) if declares_data => {
-            return Err(format!(
-                "both jobs declare `data`, so the default is `bind: data`, which is not built yet: \
-                 write the `bind` that you want, such as {}",
-                by_clock.word()
-            ));
-        }
-        (None, Upstream::There { .. } | Upstream::Unasked) => by_clock,
+        (None, Upstream::There { data: Some(_) }) if data.is_some() => Bind::Data,
+        (None, Upstream::There { .. } | Upstream::Unasked) if scheduled => Bind::AtOrBefore,
+        (None, Upstream::There { .. } | Upstream::Unasked) => Bind::Nearest,
     };
-    let by_kind = if job.schedule.is_some() { Empty::Ignore } else { Empty::Skip };
-    Ok(EdgeDoc {
-        bind,
-        empty: edge.empty.unwrap_or(by_kind),
-        job: edge.upstream.clone(),
-        n: edge.n,
-        on: edge.on,
-    })
+    let by_kind = if scheduled { Empty::Ignore } else { Empty::Skip };
+    Ok(EdgeSpec { upstream, bind, offset, on, empty: empty.unwrap_or(by_kind) })
 }
 
 /// Where the versions come from: a schedule, a baseline, or an edge that can be one.
-fn versions(job: &FileJob, edges: &[EdgeDoc], problems: &mut Vec<FieldError>) {
-    let upstream = |edge: &EdgeDoc| edge.job != job.path;
+fn versions(
+    job: &FileJob,
+    data: Option<DataDoc>,
+    edges: &[EdgeSpec],
+    around: &Around<'_>,
+    problems: &mut Vec<FieldError>,
+) {
     if let Some(baseline) = &job.baseline {
         let problem = if job.schedule.is_some() {
             "a job with a schedule has its versions from there".to_owned()
@@ -241,18 +232,34 @@ fn versions(job: &FileJob, edges: &[EdgeDoc], problems: &mut Vec<FieldError>) {
         problems.push(FieldError::new("baseline", problem));
         return;
     }
+    let another = |edge: &EdgeSpec| edge.upstream != job.path;
     // An edge that could not be filled in has its own error, and might be the one.
-    if job.schedule.is_some() || edges.len() < job.edges.len() || !edges.iter().any(upstream) {
+    if job.schedule.is_some() || edges.len() < job.edges.len() || !edges.iter().any(another) {
         return;
     }
-    let places = |edge: &EdgeDoc| {
-        upstream(edge)
-            && matches!(edge.bind, BindWord::Nearest | BindWord::Same)
-            && edge.empty == Empty::Skip
+    let mine = data.map_or(DataSpec::default().period, |data| data.period);
+    let gives = |edge: &EdgeSpec| {
+        let counts = another(edge) && edge.empty == Empty::Skip && edge.offset.is_none();
+        counts && gives_versions(edge, mine, (around.upstream)(&edge.upstream))
     };
-    if !edges.iter().any(places) {
+    if !edges.iter().any(gives) {
         let problem = "nothing gives the job its versions: it wants a schedule, a `baseline`, or an \
-                       edge by nearest or same with `empty: skip`";
+                       edge without offset and with `empty: skip` by nearest, by same, by data (of a \
+                       period not longer than its own), or by first, last or all with `of` its period";
         problems.push(FieldError::new("depends_on", problem));
+    }
+}
+
+fn gives_versions(edge: &EdgeSpec, mine: Period, upstream: Upstream) -> bool {
+    match edge.bind {
+        Bind::Nearest | Bind::Same => true,
+        Bind::Data => match upstream {
+            Upstream::There { data } => {
+                data.map_or(DataSpec::default().period, |data| data.period) <= mine
+            }
+            Upstream::Missing | Upstream::Unasked => true,
+        },
+        Bind::First { of } | Bind::Last { of } | Bind::All { of } => of == mine,
+        Bind::AtOrBefore | Bind::Previous { .. } | Bind::Window { .. } => false,
     }
 }

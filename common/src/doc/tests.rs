@@ -5,19 +5,20 @@ use std::collections::BTreeMap;
 use expect_test::{Expect, expect};
 
 use super::{
-    Applied, Around, Contents, DocError, FileDoc, GroupDoc, JobDoc, Known, Unknown, Upstream,
-    Wanted, apply_set, merged_config, read_file, resolve_again, spec_from_json, wanted_files,
+    Applied, Around, Contents, DataDoc, DocError, FileDoc, GroupDoc, JobDoc, Known, Unknown,
+    Upstream, Wanted, apply_set, merged_config, read_file, resolve_again, spec_from_json,
+    wanted_files,
 };
 use crate::path::Path;
-use crate::spec::JobSpec;
+use crate::spec::{JobSpec, Period};
 
 mod refused;
 
-/// What is stored: groups as documents in JSON, jobs with whether they declare their data.
+/// What is stored: groups, and jobs with the data that they declare.
 #[derive(Default)]
 struct Stored {
     groups: BTreeMap<String, GroupDoc>,
-    jobs: BTreeMap<String, bool>,
+    jobs: BTreeMap<String, Option<DataDoc>>,
 }
 
 impl Known for Stored {
@@ -27,7 +28,7 @@ impl Known for Stored {
 
     fn upstream(&self, path: &Path) -> Upstream {
         let job = self.jobs.get(path.as_str());
-        job.map_or(Upstream::Missing, |&declares_data| Upstream::There { declares_data })
+        job.map_or(Upstream::Missing, |&data| Upstream::There { data })
     }
 }
 
@@ -76,6 +77,9 @@ fn check_jobs(cases: &[&str], expected: &Expect) {
     expected.assert_eq(&answer.collect::<String>());
 }
 
+/// A day's data.
+const DAILY: Option<DataDoc> = Some(DataDoc { offset: 0, period: Period::Day });
+
 const SAMPLE: &str = r#"
 group: warehouse/orders
 owner: orders-team
@@ -86,7 +90,7 @@ jobs:
     schedule: { cron: "0 30 2 * * ?" }
     script: ./extract.sh ${db} ${zdt.addDay(-1).format("yyyy-MM-dd")}
   - name: daily_report
-    depends_on: [{ job: extract, bind: nearest }, { job: /crm/clicks, bind: same, on: finished, empty: ignore }]
+    depends_on: [{ job: extract, bind: nearest }, { job: /crm/clicks, bind: window, from: -1d, to: 0s, offset: -60min, on: finished, empty: ignore }]
     retries: { backoff: exponential, times: 5 }
     timeout: 2h
     urgency: 5
@@ -99,11 +103,11 @@ jobs:
 #[test]
 fn a_file_becomes_canonical_documents() {
     let mut known = Stored::default();
-    known.jobs.insert("crm/clicks".to_owned(), true);
+    known.jobs.insert("crm/clicks".to_owned(), DAILY);
     let applied = apply(&[SAMPLE], &Contents::default(), &known).unwrap();
     let documents: String = applied.jobs.iter().map(|job| job.doc.to_json() + "\n").collect();
     expect![[r#"
-        {"at_most_once":false,"catch_up":"all","config":{"db":"own"},"data":{"offset":-1,"period":"day"},"depends_on":[{"bind":"nearest","empty":"skip","job":"warehouse/orders/extract","on":"success"},{"bind":"same","empty":"ignore","job":"crm/clicks","on":"finished"}],"description":"","files":[],"lease":"5min","overlap":"queue","own":{"depends_on":[{"bind":"nearest"},{"bind":"same","empty":"ignore"}],"settings":{"retries":{"backoff":"exponential","times":5},"timeout":"2h","urgency":5}},"owner":"orders-team","path":"warehouse/orders/daily_report","restarts":2,"retries":{"backoff":"exponential","delay":"5min","max_delay":"1h","not_on":[],"times":5},"script":"echo a\necho b\n","timeout":"2h","type":"shell","urgency":5,"zone":"Asia/Shanghai"}
+        {"at_most_once":false,"catch_up":"all","config":{"db":"own"},"data":{"offset":-1,"period":"day"},"depends_on":[{"bind":"nearest","empty":"skip","job":"warehouse/orders/extract","on":"success"},{"bind":"window","empty":"ignore","from":"-1d","job":"crm/clicks","offset":"-1h","on":"finished","to":"0s"}],"description":"","files":[],"lease":"5min","overlap":"queue","own":{"depends_on":[{"bind":true},{"bind":true,"empty":true}],"settings":{"retries":{"backoff":"exponential","times":5},"timeout":"2h","urgency":5}},"owner":"orders-team","path":"warehouse/orders/daily_report","restarts":2,"retries":{"backoff":"exponential","delay":"5min","max_delay":"1h","not_on":[],"times":5},"script":"echo a\necho b\n","timeout":"2h","type":"shell","urgency":5,"zone":"Asia/Shanghai"}
         {"at_most_once":false,"catch_up":"all","config":{},"data":{"offset":-1,"period":"day"},"depends_on":[],"description":"","files":[],"lease":"5min","overlap":"queue","own":{"depends_on":[],"settings":{}},"owner":"orders-team","path":"warehouse/orders/extract","restarts":2,"retries":{"backoff":"constant","delay":"5min","not_on":[],"times":2},"schedule":{"cron":["0 30 2 * * ?"]},"script":"./extract.sh ${db} ${zdt.addDay(-1).format(\"yyyy-MM-dd\")}","type":"shell","urgency":3,"zone":"Asia/Shanghai"}
     "#]].assert_eq(&documents);
     let groups: String = applied
@@ -119,7 +123,7 @@ fn a_file_becomes_canonical_documents() {
 #[test]
 fn keys_are_sorted_at_every_level() {
     let mut known = Stored::default();
-    known.jobs.insert("crm/clicks".to_owned(), true);
+    known.jobs.insert("crm/clicks".to_owned(), DAILY);
     let applied = apply(&[SAMPLE], &Contents::default(), &known).unwrap();
     for job in &applied.jobs {
         let json = job.doc.to_json();
@@ -166,7 +170,7 @@ fn edges_of(text: &str, known: &Stored) -> String {
 #[test]
 fn edges_take_their_defaults_from_the_kind_of_job() {
     let known = Stored {
-        jobs: BTreeMap::from([("s/plain".to_owned(), false), ("s/declared".to_owned(), true)]),
+        jobs: BTreeMap::from([("s/plain".to_owned(), None), ("s/declared".to_owned(), DAILY)]),
         groups: BTreeMap::new(),
     };
     expect![[r#"
@@ -186,14 +190,17 @@ jobs:
         &known,
     ));
     expect![[r#"
-        a.yaml:5:41: jobs[1].depends_on[0]: both jobs declare `data`, so the default is `bind: data`, which is not built yet: write the `bind` that you want, such as nearest
-        a.yaml:5:54: jobs[1].depends_on[2]: both jobs declare `data`, so the default is `bind: data`, which is not built yet: write the `bind` that you want, such as nearest
+        g/b g/a Data Success Skip
+        g/b s/plain Nearest Success Skip
+        g/b s/declared Data Success Skip
+        g/b g/a Same Success Skip
+        g/b g/a Last { of: Week } Success Skip
     "#]].assert_eq(&edges_of(
         "group: g
 defaults: { data: { period: day } }
 jobs:
   - { name: a, type: noop, schedule: { cron: 0 2 * * * } }
-  - { name: b, type: noop, depends_on: [a, /s/plain, /s/declared, { job: a, bind: same }] }
+  - { name: b, type: noop, depends_on: [a, /s/plain, /s/declared, { job: a, bind: same }, { job: a, bind: last, of: week, offset: 0d }] }
 ",
         &known,
     ));
@@ -242,7 +249,7 @@ fn a_stored_document_follows_its_groups() {
     let after = text.replace("urgency: 4, timeout: 1h", "urgency: 1, zone: Asia/Tokyo");
     let after = apply(&[&after], &Contents::default(), &Unknown).unwrap();
     let chain = [after.groups.values().next().unwrap().clone()];
-    let upstream = |_path: &Path| Upstream::There { declares_data: false };
+    let upstream = |_path: &Path| Upstream::There { data: None };
     let around = Around { chain: &chain, upstream: &upstream };
     for (old, new) in before.jobs.iter().zip(&after.jobs) {
         assert_ne!(old.doc, new.doc);
@@ -379,7 +386,7 @@ fn a_stored_text_that_breaks_a_rule_is_refused() {
         .replace("\"urgency\":3", "\"urgency\":9")
         .replace("\"zone\":\"UTC\"", "\"zone\":\"X\"")
         .replace("\"depends_on\":[],\"desc", "\"depends_on\":[{\"bind\":\"previous\",\"empty\":\"skip\",\"job\":\"u\",\"on\":\"success\"}],\"desc");
-    expect!["is no valid job: depends_on[0].n: `previous` wants `n`, from 1; urgency: 9 is not between 1 and 5; zone: there is no time zone `X`: write an IANA name such as Europe/Berlin"].assert_eq(&spec_from_json(&bad).unwrap_err().to_string());
+    expect!["is no valid job: depends_on[0].n: `previous` wants `n`, how many slots back: 1 is the last one before; urgency: 9 is not between 1 and 5; zone: there is no time zone `X`: write an IANA name such as Europe/Berlin"].assert_eq(&spec_from_json(&bad).unwrap_err().to_string());
     let refused = |json: &str| {
         let error = spec_from_json(json).unwrap_err();
         std::error::Error::source(&error).map(ToString::to_string).unwrap_or_default()
@@ -390,4 +397,30 @@ fn a_stored_text_that_breaks_a_rule_is_refused() {
     ]
     .assert_eq(&refused(&json.replace("\"lease\":\"5min\"", "\"lease\":\"5m\"")));
     assert!(JobSpec::from_doc(&JobDoc::from_json(&json).unwrap()).is_ok());
+}
+
+#[test]
+fn the_job_sets_of_the_oracle_are_read() {
+    #[derive(serde::Deserialize)]
+    struct Line {
+        id: String,
+        jobs_yaml: String,
+        expected: BTreeMap<String, serde_json::Value>,
+    }
+
+    let text =
+        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/oracle/bind.jsonl"));
+    let lines: Vec<Line> =
+        text.unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(lines.len(), 60);
+    for Line { id, jobs_yaml, expected } in lines {
+        let applied = apply(&[&jobs_yaml], &Contents::default(), &Stored::default());
+        let applied =
+            applied.unwrap_or_else(|errors| panic!("{id}\n{}", super::tests::lines(&errors)));
+        let read: Vec<&str> = applied.jobs.iter().map(|job| job.doc.path.as_str()).collect();
+        assert_eq!(read, expected.keys().map(String::as_str).collect::<Vec<_>>(), "{id}");
+        for job in &applied.jobs {
+            assert_eq!(spec_from_json(&job.doc.to_json()).unwrap(), job.spec, "{id}");
+        }
+    }
 }

@@ -8,6 +8,7 @@ use jiff::tz::TimeZoneDatabase;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::path::Path;
+use crate::shift::Shift;
 
 /// The longest duration that a field takes: as long as actions are kept.
 pub const SPAN_MAX: Duration = Duration::from_secs(400 * 86_400);
@@ -143,6 +144,7 @@ by_text! {
     Span, Self::parse;
     Limit, Self::parse;
     Path, Self::parse;
+    Shift, Self::parse;
 }
 
 /// A whole number within `range`.
@@ -174,6 +176,11 @@ pub(super) fn zone(text: &str) -> Result<String, String> {
     found.and_then(|zone| zone.iana_name().map(str::to_owned)).ok_or_else(|| {
         format!("there is no time zone `{text}`: write an IANA name such as Europe/Berlin")
     })
+}
+
+/// How far an edge moves, or where its window ends.
+pub(super) fn shift(text: &str) -> Result<Shift, String> {
+    Shift::parse(text).map_err(|error| error.to_string())
 }
 
 /// Any text.

@@ -12,6 +12,8 @@ mod search;
 use std::collections::BTreeSet;
 use std::fmt;
 
+use jiff::civil::DateTime;
+
 use bits::Bits;
 use days::Days;
 
@@ -46,7 +48,7 @@ impl Cron {
     /// # Errors
     /// The first fault, with its byte position in `text`, its field, and what to write instead.
     /// A well-formed expression that names no date at all (30 February) is no fault here: ask
-    /// [`Cron::never_fires`].
+    /// [`Cron::check_fires`].
     pub fn parse(text: &str) -> Result<Self, CronError> {
         parse::parse(text)
     }
@@ -69,10 +71,21 @@ impl Cron {
         self.every_instant
     }
 
-    /// Whether no local time from [`FIRST_YEAR`] to [`LAST_YEAR`] matches.
-    #[must_use]
-    pub fn never_fires(&self) -> bool {
-        self.next_local(jiff::civil::DateTime::MIN).is_none()
+    /// Refuses an expression that matches no local time from [`FIRST_YEAR`] to [`LAST_YEAR`].
+    ///
+    /// # Errors
+    /// [`CronFault::NeverFires`], at the day field that the months and years never meet.
+    pub fn check_fires(&self) -> Result<(), CronError> {
+        if self.next_local(DateTime::MIN).is_some() {
+            return Ok(());
+        }
+        let seconds = usize::from(self.form == CronForm::Quartz);
+        let (field, index) = match self.days {
+            Days::Month(_) | Days::Both(..) | Days::Either(..) => (CronField::DayOfMonth, 2),
+            Days::Week(_) => (CronField::DayOfWeek, 4),
+        };
+        let position = item::words(&self.text).get(index + seconds).map_or(0, |word| word.0);
+        Err(CronError { field: Some(field), position, fault: CronFault::NeverFires })
     }
 }
 

@@ -8,7 +8,7 @@ use hera_common::time::Version;
 use jiff::tz::TimeZone;
 use thiserror::Error;
 
-use super::cron::{Cron, CronError, CronFault};
+use super::cron::{Cron, CronError};
 use super::slots::slots;
 use super::zone;
 
@@ -61,7 +61,7 @@ pub enum ScheduleError {
     Cron { field: String, text: String, fault: CronError },
     #[error("`{name}` is no time zone; write an IANA name such as Asia/Shanghai or UTC")]
     UnknownZone { name: String },
-    #[error("`{text}` has no slot at or after {birth}; its dates have all passed")]
+    #[error("`{text}` never fires: it has no slot at or after {birth}; write a date to come")]
     NothingLeft { field: String, text: String, birth: Version },
     #[error("`{found}` is no policy for {field}; write {expected}")]
     UnknownPolicy { field: &'static str, found: String, expected: &'static str },
@@ -111,10 +111,8 @@ impl Schedule {
         let count = self.rules.len();
         for (index, rule) in self.rules.iter().enumerate() {
             let Rule::Cron(cron) = rule;
-            if cron.never_fires() {
-                let fault = CronError { field: None, position: 0, fault: CronFault::NeverFires };
-                return Err(refused_cron(index, count, cron.text(), fault));
-            }
+            let refused = |fault| refused_cron(index, count, cron.text(), fault);
+            cron.check_fires().map_err(refused)?;
             let alone = Self { rules: vec![rule.clone()], zone: self.zone.clone(), dst: self.dst };
             if alone.first_from(birth).is_none() {
                 let (field, text) = (cron_field(index, count), cron.text().to_owned());

@@ -2,7 +2,8 @@
 
 use expect_test::expect;
 
-use super::{check, check_jobs};
+use super::{Stored, apply, check, check_jobs, lines};
+use crate::doc::Contents;
 
 #[test]
 fn every_error_of_a_file_is_told_with_its_place() {
@@ -71,8 +72,7 @@ fn what_is_not_built_yet_is_refused_by_name() {
             "takeover: newest\noverlap: queue_newest\ngive_up_after: 1d",
             "overlap: cancel_running",
             "data: { period: business_day }",
-            "depends_on: [{ job: u, bind: data }, { job: u, bind: window, from: -1d, to: 0s }]",
-            "depends_on: [{ job: u, bind: last, of: day }, { job: u, bind: nearest, offset: -1d }]",
+            "depends_on: [{ job: u, offset: -1bd }, { job: u, bind: last, of: business_day }]",
         ],
         &expect![[r#"
             schedule: { every: 5min }
@@ -101,15 +101,9 @@ fn what_is_not_built_yet_is_refused_by_name() {
               5:14: jobs[0].overlap: `overlap: cancel_running` is not built yet: use queue or allow
             data: { period: business_day }
               5:21: jobs[0].data.period: `period: business_day` is not built yet: use hour, day, week or month
-            depends_on: [{ job: u, bind: data }, { job: u, bind: window, from: -1d, to: 0s }]
-              5:34: jobs[0].depends_on[0].bind: `bind: data` is not built yet: use nearest, at_or_before, same or previous
-              5:58: jobs[0].depends_on[1].bind: `bind: window` is not built yet: use nearest, at_or_before, same or previous
-              5:66: jobs[0].depends_on[1].from: `from` is not built yet
-              5:77: jobs[0].depends_on[1].to: `to` is not built yet
-            depends_on: [{ job: u, bind: last, of: day }, { job: u, bind: nearest, offset: -1d }]
-              5:34: jobs[0].depends_on[0].bind: `bind: last` is not built yet: use nearest, at_or_before, same or previous
-              5:40: jobs[0].depends_on[0].of: `of` is not built yet
-              5:76: jobs[0].depends_on[1].offset: `offset` is not built yet
+            depends_on: [{ job: u, offset: -1bd }, { job: u, bind: last, of: business_day }]
+              5:36: jobs[0].depends_on[0].offset: "-1bd" has the unit bd: offsets in business days are not built yet
+              5:70: jobs[0].depends_on[1].of: `of: business_day` is not built yet: use hour, day, week or month
         "#]],
     );
 }
@@ -243,6 +237,9 @@ fn edges_are_checked() {
             "depends_on: [{ job: /g/j, bind: previous }]",
             "depends_on: [{ job: j, bind: previous, n: 0 }]",
             "depends_on: [{ job: j, bind: same, n: 1 }]",
+            "depends_on: [{ job: u, bind: previous, from: -1d }, { job: u, of: day, to: 1h }]",
+            "depends_on: [{ job: u, bind: last }, { job: u, bind: first, of: hour }]",
+            "depends_on: [{ job: u, offset: 1 }, { job: u, bind: latest }]",
             "depends_on: [{ job: u, on: sucess, empty: no }]",
             "baseline: u",
             "baseline: j",
@@ -266,7 +263,18 @@ fn edges_are_checked() {
             depends_on: [{ job: j, bind: previous, n: 0 }]
               5:47: jobs[0].depends_on[0].n: 0 is not between 1 and 1000
             depends_on: [{ job: j, bind: same, n: 1 }]
-              5:43: jobs[0].depends_on[0].n: belongs to `bind: previous`, and to nothing else
+              5:43: jobs[0].depends_on[0].n: belongs to `bind: previous`
+            depends_on: [{ job: u, bind: previous, from: -1d }, { job: u, of: day, to: 1h }]
+              5:34: jobs[0].depends_on[0].bind: `previous` wants `n`, how many slots back: 1 is the last one before
+              5:50: jobs[0].depends_on[0].from: belongs to `bind: window`
+              5:71: jobs[0].depends_on[1].of: belongs to `bind: first`, `last` or `all`
+              5:80: jobs[0].depends_on[1].to: belongs to `bind: window`
+            depends_on: [{ job: u, bind: last }, { job: u, bind: first, of: hour }]
+              5:34: jobs[0].depends_on[0].bind: `last` wants `of`: day, week or month
+              5:69: jobs[0].depends_on[1].of: `of: hour` is too short: use day, week or month
+            depends_on: [{ job: u, offset: 1 }, { job: u, bind: latest }]
+              5:36: jobs[0].depends_on[0].offset: "1" is not a number and a unit (s, min, h, d, mo, slots), such as -1d
+              5:57: jobs[0].depends_on[1].bind: `latest` is unknown, did you mean `last`?
             depends_on: [{ job: u, on: sucess, empty: no }]
               5:32: jobs[0].depends_on[0].on: `sucess` is unknown, did you mean `success`?
               5:47: jobs[0].depends_on[0].empty: `no` is unknown: use skip or ignore
@@ -278,21 +286,63 @@ fn edges_are_checked() {
               6:15: jobs[0].baseline: a job with a schedule has its versions from there
         "#]],
     );
+}
+
+#[test]
+fn windows_are_checked() {
+    check_jobs(
+        &[
+            "depends_on: [{ job: u, bind: window, from: -1d }, { job: u, bind: window }]",
+            "depends_on: [{ job: u, bind: window, from: -1d, to: -1d }]",
+            "depends_on: [{ job: u, bind: window, from: 0s, to: -1mo }]",
+            "depends_on: [{ job: u, bind: window, from: 1mo, to: -1d }]",
+            "depends_on: [{ job: u, bind: window, from: -2slots, to: 5m }]",
+            "depends_on: [{ job: u, bind: window, from: -2slots, to: 0s }]",
+        ],
+        &expect![[r#"
+            depends_on: [{ job: u, bind: window, from: -1d }, { job: u, bind: window }]
+              5:34: jobs[0].depends_on[0].bind: `window` wants `from` and `to`, such as from: -1d, to: 0s
+              5:71: jobs[0].depends_on[1].bind: `window` wants `from` and `to`, such as from: -1d, to: 0s
+            depends_on: [{ job: u, bind: window, from: -1d, to: -1d }]
+              5:57: jobs[0].depends_on[0].to: the window from -1d to -1d holds no instant
+            depends_on: [{ job: u, bind: window, from: 0s, to: -1mo }]
+              5:56: jobs[0].depends_on[0].to: the window from 0s to -1mo holds no instant
+            depends_on: [{ job: u, bind: window, from: 1mo, to: -1d }]
+              5:57: jobs[0].depends_on[0].to: the window from 1mo to -1d holds no instant
+            depends_on: [{ job: u, bind: window, from: -2slots, to: 5m }]
+              5:61: jobs[0].depends_on[0].to: "5m" has the unit m, which could be minutes or months: write min or mo
+            depends_on: [{ job: u, bind: window, from: -2slots, to: 0s }]
+              5:48: jobs[0].depends_on[0].from: a window is of time: write s, min, h, d or mo
+        "#]],
+    );
+}
+
+#[test]
+fn a_job_must_have_its_versions_from_somewhere() {
     let placing = |edge: &str| {
         format!(
-            "group: g\njobs:\n  - {{ name: u, type: noop }}\n  - name: j\n    type: noop\n    depends_on: [{edge}]\n"
+            "group: g\njobs:\n  - {{ name: u, type: noop, data: {{ period: week }} }}\n  - name: j\n    type: noop\n    depends_on: [{edge}]\n"
         )
     };
-    check(
-        &[&placing("{ job: u, bind: at_or_before }")],
-        &expect![[r#"
-        a.yaml:6:17: jobs[1].depends_on: nothing gives the job its versions: it wants a schedule, a `baseline`, or an edge by nearest or same with `empty: skip`
-    "#]],
-    );
-    check(
-        &[&placing("{ job: u, empty: ignore }")],
-        &expect![[r#"
-        a.yaml:6:17: jobs[1].depends_on: nothing gives the job its versions: it wants a schedule, a `baseline`, or an edge by nearest or same with `empty: skip`
-    "#]],
-    );
+    let nothing = [
+        "{ job: u, bind: at_or_before }",
+        "{ job: u, empty: ignore }",
+        "{ job: u, offset: -1d }",
+        "{ job: u, bind: data }",
+        "{ job: u, bind: last, of: week }",
+    ];
+    let answers = nothing.map(|edge| {
+        let answer = apply(&[&placing(edge)], &Contents::default(), &Stored::default());
+        answer.map_or_else(|errors| lines(&errors), |_applied| "good\n".to_owned())
+    });
+    expect![[r#"
+        a.yaml:6:17: jobs[1].depends_on: nothing gives the job its versions: it wants a schedule, a `baseline`, or an edge without offset and with `empty: skip` by nearest, by same, by data (of a period not longer than its own), or by first, last or all with `of` its period
+        a.yaml:6:17: jobs[1].depends_on: nothing gives the job its versions: it wants a schedule, a `baseline`, or an edge without offset and with `empty: skip` by nearest, by same, by data (of a period not longer than its own), or by first, last or all with `of` its period
+        a.yaml:6:17: jobs[1].depends_on: nothing gives the job its versions: it wants a schedule, a `baseline`, or an edge without offset and with `empty: skip` by nearest, by same, by data (of a period not longer than its own), or by first, last or all with `of` its period
+        a.yaml:6:17: jobs[1].depends_on: nothing gives the job its versions: it wants a schedule, a `baseline`, or an edge without offset and with `empty: skip` by nearest, by same, by data (of a period not longer than its own), or by first, last or all with `of` its period
+        a.yaml:6:17: jobs[1].depends_on: nothing gives the job its versions: it wants a schedule, a `baseline`, or an edge without offset and with `empty: skip` by nearest, by same, by data (of a period not longer than its own), or by first, last or all with `of` its period
+    "#]].assert_eq(&answers.concat());
+    for good in ["u", "{ job: u, bind: same }", "{ job: u, bind: all, of: day }"] {
+        assert!(apply(&[&placing(good)], &Contents::default(), &Stored::default()).is_ok());
+    }
 }

@@ -156,17 +156,17 @@ mod tests {
         // 2026-08-01 is a Saturday, 2026-05-31 a Sunday.
         assert_eq!(days(&Days::Month(MonthDays::NearestWeekday(1)), 2026, 8), [3]);
         assert_eq!(days(&Days::Month(MonthDays::NearestWeekday(31)), 2026, 5), [29]);
-        assert_eq!(days(&Days::Month(MonthDays::NearestWeekday(31)), 2026, 4), []);
+        assert_eq!(days(&Days::Month(MonthDays::NearestWeekday(31)), 2026, 4), [0u8; 0]);
         assert_eq!(days(&Days::Month(MonthDays::LastWeekday { before: 0 }), 2026, 5), [29]);
         assert_eq!(days(&Days::Month(MonthDays::LastWeekday { before: 30 }), 2026, 8), [3]);
-        assert_eq!(days(&Days::Month(MonthDays::Last { before: 28 }), 2026, 2), []);
+        assert_eq!(days(&Days::Month(MonthDays::Last { before: 28 }), 2026, 2), [0u8; 0]);
     }
 
     #[test]
     fn counts_weekdays_from_both_ends_of_the_month() {
         let nth = |weekday, nth| Days::Week(WeekDays::Nth { weekday, nth });
         assert_eq!(days(&nth(5, 3), 2026, 1), [16]);
-        assert_eq!(days(&nth(1, 5), 2026, 2), []);
+        assert_eq!(days(&nth(1, 5), 2026, 2), [0u8; 0]);
         assert_eq!(days(&Days::Week(WeekDays::Last { weekday: 5 }), 2026, 1), [30]);
         assert_eq!(days(&Days::Week(WeekDays::Last { weekday: 6 }), 2026, 2), [28]);
     }

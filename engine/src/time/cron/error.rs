@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use super::{CronField, LAST_YEAR};
+use super::{CronField, FIRST_YEAR, LAST_YEAR};
 
 /// A refused expression.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -32,7 +32,7 @@ pub enum CronFault {
     #[error("the value is missing; write {expected}")]
     Missing { expected: &'static str },
     #[error("{value} is out of range; write {least} to {most}")]
-    OutOfRange { value: u32, least: u16, most: u16 },
+    OutOfRange { value: u64, least: u16, most: u16 },
     #[error("`{name}` is no name here; write {names}, or a number")]
     UnknownName { name: String, names: &'static str },
     #[error("`{mark}` has no meaning in this field; it belongs to {belongs}")]
@@ -46,17 +46,19 @@ pub enum CronFault {
     #[error("a step of 0 never moves; leave it off, or write 1 or more")]
     StepOfZero,
     #[error("a step of {step} is above {limit}; write {limit} or less")]
-    StepTooLong { step: u32, limit: u16 },
+    StepTooLong { step: u64, limit: u16 },
     #[error("the range ends in {last}, before it starts; years do not wrap: write {last}-{first}")]
     YearsBackwards { first: u16, last: u16 },
     #[error("`L-{back}` is ahead of every month; write L-0 to L-30")]
-    LastTooFarBack { back: u32 },
+    LastTooFarBack { back: u64 },
     #[error("a month has no weekday number {nth}; write #1 to #5")]
-    NthOutOfRange { nth: u32 },
+    NthOutOfRange { nth: u64 },
     #[error("both day fields are set; with seconds, one of them must be `?`")]
     BothDays,
     #[error("both day fields are `?`; write `*` in one of them for every day")]
     NoDays,
-    #[error("no date from 1970 to {LAST_YEAR} matches; write days and months that meet")]
+    #[error(
+        "it never fires: no date from {FIRST_YEAR} to {LAST_YEAR} matches; write days and months that meet"
+    )]
     NeverFires,
 }

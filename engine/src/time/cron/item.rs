@@ -78,7 +78,7 @@ pub(super) struct Range {
 }
 
 const VALUE: &str = "`*`, a number, or a range such as 1-5";
-const STEP: &str = "a step such as /5";
+const STEP: &str = "a comma, a range such as 1-5, or a step such as /5";
 
 impl Item<'_> {
     pub(super) fn position(&self) -> usize {
@@ -141,12 +141,12 @@ impl Item<'_> {
     }
 
     /// A number of any size; what does not fit is as far out of every range as the greatest.
-    pub(super) fn number(&mut self, expected: &'static str) -> Result<u32, CronError> {
+    pub(super) fn number(&mut self, expected: &'static str) -> Result<u64, CronError> {
         let digits = self.eat_while(char::is_ascii_digit);
         if digits.is_empty() {
             return Err(self.unexpected(expected));
         }
-        Ok(digits.parse().unwrap_or(u32::MAX))
+        Ok(digits.parse().unwrap_or(u64::MAX))
     }
 
     /// A number or a name of the field.
@@ -239,7 +239,7 @@ impl Item<'_> {
             return Err(self.fault_at(at, CronFault::StepOfZero));
         }
         match limit {
-            Some(limit) if step > u32::from(limit) => {
+            Some(limit) if step > u64::from(limit) => {
                 Err(self.fault_at(at, CronFault::StepTooLong { step, limit }))
             }
             _ => Ok(u16::try_from(step).unwrap_or(u16::MAX)),

@@ -14,8 +14,27 @@ pub(super) fn parse(text: &str) -> Result<Cron, CronError> {
         let expected = "plain ASCII characters and spaces";
         return Err(whole(position, CronFault::Unexpected { found, expected }));
     }
-    let upper = text.to_ascii_uppercase();
-    let written = words(&upper);
+    read(text.trim_ascii(), &text.to_ascii_uppercase()).map_err(|refused| as_written(text, refused))
+}
+
+/// Shows what stands in the text as it was given, not in upper case.
+fn as_written(text: &str, refused: CronError) -> CronError {
+    let there = text.get(refused.position..).unwrap_or("");
+    let fault = match (refused.fault, there.chars().next()) {
+        (CronFault::Unexpected { expected, .. }, Some(found)) => {
+            CronFault::Unexpected { found, expected }
+        }
+        (CronFault::UnknownName { name, names }, Some(_)) => {
+            CronFault::UnknownName { name: there.chars().take(name.len()).collect(), names }
+        }
+        (fault, _) => fault,
+    };
+    CronError { fault, ..refused }
+}
+
+fn read(text: &str, upper: &str) -> Result<Cron, CronError> {
+    let whole = |position, fault| CronError { field: None, position, fault };
+    let written = words(upper);
     // A Unix expression fires at second 0; a year that is left out is every year.
     let zero = (0, "0");
     let every = (0, "*");
@@ -37,7 +56,7 @@ pub(super) fn parse(text: &str) -> Result<Cron, CronError> {
     let word = |field, (at, text)| Word { field, form, text, at };
     let [second, minute, hour, day, month, weekday, year] = fields;
     Ok(Cron {
-        text: text.trim_ascii().into(),
+        text: text.into(),
         form,
         seconds: small_set(word(CronField::Second, second))?,
         minutes: small_set(word(CronField::Minute, minute))?,

@@ -4,6 +4,8 @@
 use hera_common::time::Version;
 use hera_engine::time::{DstPolicy, Schedule, next_after, prev_before, slots};
 
+use super::version;
+
 const QUARTZ: &str =
     include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/oracle/cron_quartz.tsv"));
 const DST: &str =
@@ -33,10 +35,6 @@ fn rows(file: &'static str) -> Vec<Row> {
         Row { id, cron, zone, after: version(after), expected }
     };
     file.lines().filter(|line| !line.starts_with('#')).map(row).collect()
-}
-
-fn version(text: &str) -> Version {
-    Version::from_timestamp(text.parse().expect("the file holds RFC 3339"))
 }
 
 /// Six slots by the iterator, by repeated steps forward, and by repeated steps back.

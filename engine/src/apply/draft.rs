@@ -1,0 +1,456 @@
+//! The catalog as it would be after an apply, or every reason why it cannot be.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use hera_common::doc::{
+    Applied, AppliedJob, Around, FieldError, GroupDoc, JobDoc, JobPlace, Known as _, Upstream,
+    resolve_again,
+};
+use hera_common::id::{JobId, Revision, Seq};
+use hera_common::job::{GroupRow, JobRow, RevisionRow};
+use hera_common::path::Path;
+use hera_common::spec::JobSpec;
+use hera_common::time::{Version, Wall};
+use hera_common::unit::Marks;
+
+use super::ApplySet;
+use super::words::differences;
+use crate::catalog::{Catalog, Group, Job, schedule};
+use crate::graph;
+use crate::input::{JobChange, JobChangeKind, Refusal, RefusalKind};
+use crate::plan::{Source, source};
+
+/// What an apply would do.
+#[derive(Debug)]
+pub struct Draft {
+    pub catalog: Catalog,
+    pub marks: Marks,
+    pub groups: Vec<(GroupRow, bool)>,
+    pub jobs: Vec<Drafted>,
+    pub deleted: Vec<JobId>,
+    pub changes: Vec<JobChange>,
+    pub unchanged: u32,
+}
+
+/// A job that is made or changed.
+#[derive(Debug)]
+pub struct Drafted {
+    pub id: JobId,
+    pub new: bool,
+    /// None: its definition stays, only its row changes.
+    pub revision: Option<RevisionRow>,
+    /// The definition before, JSON.
+    pub was: Option<String>,
+}
+
+struct Drafting<'a> {
+    set: &'a ApplySet,
+    now: Wall,
+    before: &'a Catalog,
+    draft: Draft,
+    /// Where each job of the set is written.
+    places: BTreeMap<JobId, &'a JobPlace>,
+    renamed: BTreeMap<Path, Path>,
+    refusals: Vec<Refusal>,
+}
+
+/// Computes what the set makes of the catalog.
+///
+/// # Errors
+/// Everything that is wrong, with places; then nothing changes.
+pub fn draft(
+    before: &Catalog,
+    marks: Marks,
+    set: &ApplySet,
+    now: Wall,
+) -> Result<Draft, Vec<Refusal>> {
+    let mut drafting = Drafting {
+        set,
+        now,
+        before,
+        draft: Draft {
+            catalog: before.clone(),
+            marks,
+            groups: Vec::new(),
+            jobs: Vec::new(),
+            deleted: Vec::new(),
+            changes: Vec::new(),
+            unchanged: 0,
+        },
+        places: BTreeMap::new(),
+        renamed: BTreeMap::new(),
+        refusals: Vec::new(),
+    };
+    drafting.groups(&set.applied);
+    drafting.renames(&set.applied);
+    for job in &set.applied.jobs {
+        drafting.job(job);
+    }
+    if set.prune {
+        drafting.prune(&set.applied);
+    }
+    drafting.others(&set.applied);
+    drafting.link();
+    drafting.done()
+}
+
+impl<'a> Drafting<'a> {
+    fn groups(&mut self, applied: &Applied) {
+        for (path, doc) in &applied.groups {
+            match self.before.groups.get(path) {
+                Some(group) if group.doc == *doc => {}
+                Some(group) => {
+                    let row = GroupRow {
+                        spec: doc.to_json(),
+                        seq: group.row.seq.next(),
+                        ..group.row.clone()
+                    };
+                    self.put_group(row, doc, false);
+                }
+                None => {
+                    self.draft.marks.group = self.draft.marks.group.next();
+                    let row = GroupRow {
+                        id: self.draft.marks.group,
+                        path: path.clone(),
+                        spec: doc.to_json(),
+                        seq: Seq::FIRST,
+                        created_at: self.now,
+                    };
+                    self.put_group(row, doc, true);
+                }
+            }
+        }
+    }
+
+    fn put_group(&mut self, row: GroupRow, doc: &GroupDoc, new: bool) {
+        let group = Group { row: row.clone(), doc: doc.clone() };
+        self.draft.catalog.groups.insert(row.path.clone(), group);
+        self.draft.groups.push((row, new));
+    }
+
+    fn renames(&mut self, applied: &'a Applied) {
+        for job in &applied.jobs {
+            let Some(was) = &job.renamed_from else { continue };
+            let path = &job.doc.path;
+            match (self.before.job(was), self.before.job(path)) {
+                (Some(old), None) => {
+                    self.renamed.insert(was.clone(), path.clone());
+                    let mut row = old.row.clone();
+                    row.path = path.clone();
+                    let moved = Job { row, ..(**old).clone() };
+                    self.draft.catalog.put(moved);
+                }
+                (Some(_old), Some(_new)) => {
+                    let problem =
+                        format!("both {was} and {path} are there: delete one of them first");
+                    self.refuse(&job.place, "renamed_from", problem, RefusalKind::Conflict);
+                }
+                // Renamed by an earlier apply.
+                (None, Some(_new)) => {}
+                (None, None) => {
+                    let problem = format!("there is no job {was}");
+                    self.refuse(&job.place, "renamed_from", problem, RefusalKind::NotFound);
+                }
+            }
+        }
+    }
+
+    fn job(&mut self, job: &'a AppliedJob) {
+        let path = &job.doc.path;
+        let json = job.doc.to_json();
+        let existing = self.draft.catalog.job(path).cloned();
+        let id = match &existing {
+            Some(old) => self.changed_job(old, job, &json),
+            None => self.new_job(job, json),
+        };
+        self.places.insert(id, &job.place);
+    }
+
+    fn new_job(&mut self, job: &AppliedJob, json: String) -> JobId {
+        self.draft.marks.job = self.draft.marks.job.next();
+        let id = self.draft.marks.job;
+        let row = JobRow {
+            id,
+            path: job.doc.path.clone(),
+            revision: Revision::from_raw(1),
+            seq: Seq::FIRST,
+            open: job.open.unwrap_or(true),
+            parked: None,
+            created_at: self.now,
+            deleted_at: None,
+        };
+        let since = self.set.since.unwrap_or_else(|| Version::at(self.now));
+        let revision = self.revision(&row, since, json.clone());
+        self.draft.catalog.put(Job::first(row, job.spec.clone(), json, since));
+        self.change(JobChangeKind::Created, &job.doc.path, Revision::from_raw(1), Vec::new());
+        self.draft.jobs.push(Drafted { id, new: true, revision: Some(revision), was: None });
+        id
+    }
+
+    fn changed_job(&mut self, old: &Job, job: &AppliedJob, json: &str) -> JobId {
+        let id = old.row.id;
+        let renamed = job.renamed_from.as_ref().filter(|was| self.renamed.contains_key(*was));
+        let mut row = old.row.clone();
+        if let Some(was) = renamed {
+            let mut change = change_of(JobChangeKind::Renamed, &row);
+            change.was = was.to_string();
+            self.draft.changes.push(change);
+        }
+        let open = job.open.unwrap_or(row.open);
+        if open != row.open {
+            row.open = open;
+            let kind = if open { JobChangeKind::Opened } else { JobChangeKind::Closed };
+            self.draft.changes.push(change_of(kind, &row));
+        }
+        let before = self.before.jobs.get(&id).map(|job| job.spec_json.clone());
+        if before.as_deref() == Some(json) && old.parked.is_none() {
+            if renamed.is_none() && open == old.row.open {
+                self.draft.unchanged += 1;
+                return id;
+            }
+            self.draft.catalog.put(Job { row, ..old.clone() });
+            self.draft.jobs.push(Drafted { id, new: false, revision: None, was: before });
+            return id;
+        }
+        self.revise(old, row, (json.to_owned(), job.spec.clone()));
+        id
+    }
+
+    /// A new revision of a job that is there; it holds from now on.
+    fn revise(&mut self, old: &Job, mut row: JobRow, (json, spec): (String, JobSpec)) {
+        row.revision = row.revision.next();
+        row.parked = None;
+        let since = Version::at(self.now);
+        let details = differences(&old.spec_json, &json);
+        let revision = self.revision(&row, since, json.clone());
+        self.change(JobChangeKind::Revised, &row.path, row.revision, details);
+        self.draft.jobs.push(Drafted {
+            id: row.id,
+            new: false,
+            revision: Some(revision),
+            was: Some(old.spec_json.clone()),
+        });
+        self.draft.catalog.put(old.revised(row, spec, json, since));
+    }
+
+    fn revision(&self, row: &JobRow, since: Version, spec: String) -> RevisionRow {
+        RevisionRow {
+            job: row.id,
+            revision: row.revision,
+            since,
+            spec,
+            actor: self.set.asked.actor.clone(),
+            why: self.set.asked.why.clone(),
+            created_at: self.now,
+        }
+    }
+
+    fn prune(&mut self, applied: &Applied) {
+        let named: BTreeSet<&Path> = applied.groups.keys().collect();
+        let kept: BTreeSet<&Path> = applied.jobs.iter().map(|job| &job.doc.path).collect();
+        let gone: Vec<Arc<Job>> = self
+            .draft
+            .catalog
+            .jobs
+            .values()
+            .filter(|job| job.row.path.parent().is_some_and(|group| named.contains(&group)))
+            .filter(|job| !kept.contains(&job.row.path))
+            .cloned()
+            .collect();
+        for job in gone {
+            self.draft.catalog.remove(job.row.id);
+            self.draft.deleted.push(job.row.id);
+            self.draft.changes.push(change_of(JobChangeKind::Deleted, &job.row));
+        }
+    }
+
+    /// Jobs that are not in the set, but inherit from a group that changed, or depend on a job that was renamed.
+    fn others(&mut self, applied: &Applied) {
+        let changed: Vec<Path> =
+            self.draft.groups.iter().map(|(row, _new)| row.path.clone()).collect();
+        if changed.is_empty() && self.renamed.is_empty() {
+            return;
+        }
+        let in_set: BTreeSet<&Path> = applied.jobs.iter().map(|job| &job.doc.path).collect();
+        let others: Vec<Arc<Job>> = self
+            .draft
+            .catalog
+            .jobs
+            .values()
+            .filter(|job| !in_set.contains(&job.row.path) && job.parked.is_none())
+            .cloned()
+            .collect();
+        for job in others {
+            let below = changed.iter().any(|group| is_below(&job.row.path, group));
+            match self.again(&job, below) {
+                Ok(Some((json, spec))) => self.revise(&job, job.row.clone(), (json, spec)),
+                Ok(None) => {}
+                Err(fault) => self.refuse_other(&job.row.path, &fault),
+            }
+        }
+    }
+
+    /// The job's document filled in anew; None: it stays as it is.
+    fn again(&self, job: &Job, below: bool) -> Result<Option<(String, JobSpec)>, FieldError> {
+        let read = JobDoc::from_json(&job.spec_json);
+        let mut doc = read.map_err(|fault| FieldError::new("", fault.to_string()))?;
+        let mut moved = false;
+        for edge in &mut doc.depends_on {
+            if let Some(path) = self.renamed.get(&edge.job) {
+                edge.job = path.clone();
+                moved = true;
+            }
+        }
+        if let Some(path) = doc.baseline.as_ref().and_then(|path| self.renamed.get(path)) {
+            doc.baseline = Some(path.clone());
+            moved = true;
+        }
+        if below {
+            let chain: Vec<GroupDoc> =
+                self.draft.catalog.chain(&job.row.path).into_iter().cloned().collect();
+            let upstream = |path: &Path| -> Upstream { self.draft.catalog.upstream(path) };
+            let around = Around { chain: &chain, upstream: &upstream };
+            doc = resolve_again(&doc, &around).map_err(first)?;
+        }
+        let json = doc.to_json();
+        if json == job.spec_json && !moved {
+            return Ok(None);
+        }
+        Ok(Some((json, JobSpec::from_doc(&doc).map_err(first)?)))
+    }
+
+    /// Edges by id, then the rules between jobs.
+    fn link(&mut self) {
+        let touched: BTreeSet<JobId> = self.draft.jobs.iter().map(|job| job.id).collect();
+        let orphans = self.draft.deleted.iter().filter_map(|id| self.before.downstream.get(id));
+        let orphans: BTreeSet<JobId> = orphans.flatten().copied().collect();
+        for id in touched.union(&orphans).copied() {
+            if self.draft.deleted.contains(&id) {
+                continue;
+            }
+            if let Err(fault) = self.draft.catalog.link(id) {
+                self.refuse_job(id, fault, RefusalKind::Conflict);
+            }
+        }
+        for drafted in touched {
+            if let Err(fault) = self.check(drafted) {
+                self.refuse_job(drafted, fault, RefusalKind::Invalid);
+            }
+        }
+        if self.refusals.is_empty()
+            && let Err(fault) = graph::check(&self.draft.catalog.nodes)
+        {
+            let names: Vec<String> =
+                fault.path.iter().map(|id| self.draft.catalog.name(*id)).collect();
+            let problem =
+                format!("the jobs depend on each other in a circle: {}", names.join(" -> "));
+            let at = fault.path.iter().copied().find(|id| self.places.contains_key(id));
+            let field = FieldError::new("depends_on", problem);
+            match at {
+                Some(id) => self.refuse_job(id, field, RefusalKind::Invalid),
+                None => self.refusals.push(Refusal::of(
+                    RefusalKind::Invalid,
+                    "depends_on",
+                    field.problem,
+                )),
+            }
+        }
+    }
+
+    fn check(&self, id: JobId) -> Result<(), FieldError> {
+        let Some(job) = self.draft.catalog.jobs.get(&id) else { return Ok(()) };
+        let Some(spec) = &job.spec else { return Ok(()) };
+        if let Some(spec) = &spec.schedule {
+            let birth = Version::at(self.now);
+            schedule(spec)?.check_fires_from(birth).map_err(|fault| {
+                FieldError::new(format!("schedule.{}", fault.field()), fault.to_string())
+            })?;
+        }
+        let Some(node) = self.draft.catalog.nodes.get(&id) else { return Ok(()) };
+        if source(node, &self.draft.catalog.nodes) == Source::Nothing {
+            let problem = "the job has no schedule, and no edge that its versions could come from: give it \
+                           a schedule, an edge by `nearest` or `same` with `empty: skip`, or a `baseline`";
+            return Err(FieldError::new("depends_on", problem));
+        }
+        for (place, edge) in node.edges.iter().enumerate() {
+            let upstream = self.draft.catalog.jobs.get(&edge.upstream);
+            if let Some(upstream) = upstream.filter(|upstream| upstream.by_hand()) {
+                let problem = format!(
+                    "{} runs by hand only; an edge to such a job is not built yet",
+                    upstream.row.path
+                );
+                return Err(FieldError::new(format!("depends_on[{place}]"), problem));
+            }
+        }
+        Ok(())
+    }
+
+    fn refuse(&mut self, place: &JobPlace, field: &str, problem: String, kind: RefusalKind) {
+        let told = place.error(FieldError::new(field, problem));
+        self.refusals.push(Refusal {
+            kind,
+            field: told.field.clone(),
+            place: format!("{}:{}", told.file, told.place),
+            problem: told.problem,
+        });
+    }
+
+    fn refuse_job(&mut self, id: JobId, fault: FieldError, kind: RefusalKind) {
+        match self.places.get(&id).copied() {
+            Some(place) => self.refuse(place, &fault.field, fault.problem, RefusalKind::Invalid),
+            None => {
+                let name = self.draft.catalog.name(id);
+                let field = format!("{name}: {}", fault.field);
+                self.refusals.push(Refusal::of(kind, &field, fault.problem));
+            }
+        }
+    }
+
+    fn refuse_other(&mut self, path: &Path, fault: &FieldError) {
+        let field = format!("{path}: {}", fault.field);
+        self.refusals.push(Refusal::of(RefusalKind::Conflict, &field, fault.problem.clone()));
+    }
+
+    fn change(
+        &mut self,
+        kind: JobChangeKind,
+        path: &Path,
+        revision: Revision,
+        details: Vec<String>,
+    ) {
+        let (job, was) = (path.to_string(), String::new());
+        self.draft.changes.push(JobChange { kind, job, was, revision, details });
+    }
+
+    fn done(mut self) -> Result<Draft, Vec<Refusal>> {
+        if !self.refusals.is_empty() {
+            return Err(self.refusals);
+        }
+        if !self.draft.jobs.is_empty()
+            || !self.draft.deleted.is_empty()
+            || !self.draft.groups.is_empty()
+        {
+            self.draft.catalog.edition += 1;
+        }
+        Ok(self.draft)
+    }
+}
+
+fn change_of(kind: JobChangeKind, row: &JobRow) -> JobChange {
+    JobChange {
+        kind,
+        job: row.path.to_string(),
+        was: String::new(),
+        revision: row.revision,
+        details: Vec::new(),
+    }
+}
+
+fn first(faults: Vec<FieldError>) -> FieldError {
+    faults.into_iter().next().unwrap_or_else(|| FieldError::new("", "cannot be read"))
+}
+
+fn is_below(path: &Path, group: &Path) -> bool {
+    path.as_str().strip_prefix(group.as_str()).is_some_and(|rest| rest.starts_with('/'))
+}

@@ -1,0 +1,283 @@
+//! Event UpdateJob: definitions that change. The edit, the rows that it plans anew and what it binds anew are one unit.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use hera_common::action::ActionState;
+use hera_common::audit::{Asked, AuditRow};
+use hera_common::id::{JobId, Seq};
+use hera_common::job::Cursor;
+use hera_common::limits::PLAN_AHEAD;
+use hera_common::time::Version;
+use hera_common::unit::{Put, Write};
+
+use super::generate::ahead;
+use super::{At, Engine};
+use crate::apply::{ApplySet, Draft, draft};
+use crate::handler::{Handler, Replan, Want};
+use crate::input::{Applied, Refusal, RefusalKind, Reply, Tag};
+use crate::plan::{Plan, PlanError, PlannedVersion};
+
+/// What is planned for one job: what becomes of its rows, versions that are due, and to where rows reach.
+struct Planned {
+    job: JobId,
+    replan: Replan,
+    due: Vec<Want>,
+    planned_to: Version,
+}
+
+impl Engine {
+    pub(super) fn apply(&mut self, at: &mut At<'_>, tag: Tag, set: &ApplySet) {
+        let told = self.try_apply(at, set);
+        let (after, reply) = match told {
+            Ok((unit, applied)) => (unit, Ok(applied)),
+            Err(refusals) => (None, Err(refusals)),
+        };
+        at.stage.answer(tag, after, Reply::Applied(reply));
+    }
+
+    fn try_apply(
+        &mut self,
+        at: &mut At<'_>,
+        set: &ApplySet,
+    ) -> Result<(Option<usize>, Applied), Vec<Refusal>> {
+        if set.edition != self.catalog.edition {
+            return Err(vec![Refusal::changed()]);
+        }
+        let drafted = draft(&self.catalog, self.marks, set, at.now.wall)?;
+        for &job in &drafted.deleted {
+            self.refuse_live(job).map_err(|refusal| vec![refusal])?;
+        }
+        let applied = Applied {
+            changes: drafted.changes.clone(),
+            unchanged: drafted.unchanged,
+            warnings: Vec::new(),
+        };
+        let nothing = drafted.catalog.edition == self.catalog.edition;
+        if set.dry_run || nothing {
+            return Ok((None, applied));
+        }
+        let unit = at.stage.unit(None);
+        self.write_draft(at, unit, set, drafted)
+            .map_err(|fault| vec![Refusal::of(RefusalKind::Invalid, "jobs", fault.to_string())])?;
+        Ok((Some(unit), applied))
+    }
+
+    fn write_draft(
+        &mut self,
+        at: &mut At<'_>,
+        unit: usize,
+        set: &ApplySet,
+        mut drafted: Draft,
+    ) -> Result<(), PlanError> {
+        let created: BTreeSet<JobId> =
+            drafted.jobs.iter().filter(|job| job.new).map(|job| job.id).collect();
+        let changed = drafted.jobs.iter().filter(|job| job.revision.is_some()).map(|job| job.id);
+        let affected = drafted.catalog.closure(changed);
+        for &job in &drafted.deleted {
+            self.remove_job(at, unit, job, &set.asked);
+        }
+        self.marks = drafted.marks;
+        self.write_rows(at, unit, set, &mut drafted);
+        self.catalog = Arc::new(drafted.catalog);
+        for planned in self.plan_anew(at, set, &affected, &created)? {
+            self.with_handler(at, planned.job, Some(unit), |handler, ctx| {
+                handler.on_replan(ctx, unit, planned.replan, planned.planned_to);
+                handler.on_due(ctx, planned.due);
+            });
+        }
+        Ok(())
+    }
+
+    /// The rows of groups, jobs, revisions and audit.
+    fn write_rows(&mut self, at: &mut At<'_>, unit: usize, set: &ApplySet, drafted: &mut Draft) {
+        for (row, new) in &drafted.groups {
+            let put = if *new { Put::Insert } else { Put::Update };
+            at.stage.write(unit, Write::Group(put, Box::new(row.clone())));
+        }
+        for job in &drafted.jobs {
+            let Some(stored) = drafted.catalog.jobs.get_mut(&job.id) else { continue };
+            let stored = Arc::make_mut(stored);
+            at.stage.touch(unit, job.id);
+            if job.new {
+                at.stage.write(unit, Write::Job(Put::Insert, Box::new(stored.row.clone())));
+                let since = stored.pieces.first().map_or(Version::at(at.now.wall), |p| p.0);
+                let decided_to = Version::from_ms(since.ms().saturating_sub(1));
+                let cursor = Cursor { job: job.id, decided_to, planned_to: since, seq: Seq::FIRST };
+                at.stage.insert_cursor(unit, cursor);
+                self.handlers.insert(job.id, Handler::new(cursor));
+            } else {
+                at.stage.update_job(unit, &mut stored.row);
+            }
+            if let Some(revision) = &job.revision {
+                at.stage.write(unit, Write::Revision(Box::new(revision.clone())));
+            }
+            let row = AuditRow {
+                at: at.now.wall,
+                asked: set.asked.clone(),
+                verb: "apply".to_owned(),
+                subject: stored.row.path.to_string(),
+                old: job.was.clone(),
+                new: job.revision.as_ref().map(|revision| revision.spec.clone()),
+            };
+            at.stage.write(unit, Write::Audit(Box::new(row)));
+        }
+    }
+
+    /// What becomes of the rows of all jobs that the edit can reach. Computed before any handler changes.
+    fn plan_anew(
+        &self,
+        at: &At<'_>,
+        set: &ApplySet,
+        affected: &BTreeSet<JobId>,
+        created: &BTreeSet<JobId>,
+    ) -> Result<Vec<Planned>, PlanError> {
+        let catalog = Arc::clone(&self.catalog);
+        let mut plan = Plan::new(&catalog.nodes);
+        let now = Version::at(at.now.wall);
+        let newest = if set.first_load_newest {
+            newest_of(&mut plan, created, now)?
+        } else {
+            BTreeMap::new()
+        };
+        let mut all = Vec::with_capacity(affected.len());
+        for &job in affected {
+            if !catalog.nodes.contains_key(&job) {
+                continue;
+            }
+            all.push(self.plan_job(at, &mut plan, job, newest.get(&job))?);
+        }
+        Ok(all)
+    }
+
+    fn plan_job(
+        &self,
+        at: &At<'_>,
+        plan: &mut Plan<'_>,
+        job: JobId,
+        newest: Option<&BTreeSet<Version>>,
+    ) -> Result<Planned, PlanError> {
+        let now = Version::at(at.now.wall);
+        let to = Version::at(at.now.wall.plus(PLAN_AHEAD));
+        let none =
+            |planned_to| Planned { job, replan: Replan::default(), due: Vec::new(), planned_to };
+        let Some(handler) = self.handlers.get(&job) else { return Ok(none(to)) };
+        let new = handler.is_idle() && handler.cursor.seq == Seq::FIRST;
+        let from = Version::from_ms(handler.cursor.decided_to.ms().saturating_add(1));
+        let (found, planned_to) = ahead(plan, job, from, to)?;
+        let (past, coming): (Vec<PlannedVersion>, Vec<PlannedVersion>) =
+            found.into_iter().partition(|planned| planned.version <= now);
+        let mut planned = none(planned_to);
+        planned.replan.ahead = self.wants(plan, job, coming)?;
+        match newest {
+            Some(newest) => {
+                let (run, before): (Vec<_>, Vec<_>) =
+                    past.into_iter().partition(|planned| newest.contains(&planned.version));
+                planned.replan.newest = self.wants(plan, job, run)?;
+                planned.replan.before = before.into_iter().map(|p| p.version).collect();
+            }
+            None if new => planned.due = self.wants(plan, job, past)?,
+            // An edit makes no version before its own moment; what is planned and due stays.
+            None => {
+                let past = past.into_iter().filter(|p| handler.entry(p.version).is_some());
+                planned.replan.ahead.extend(self.wants(plan, job, past.collect())?);
+            }
+        }
+        if let Some(node) = self.catalog.nodes.get(&job) {
+            for entry in handler.entries().filter(|e| e.action.state == ActionState::Waiting) {
+                let version = entry.action.version;
+                planned.replan.rebound.insert(version, self.bound(plan, node, version)?);
+            }
+        }
+        Ok(planned)
+    }
+
+    pub(super) fn delete_job(&mut self, at: &mut At<'_>, tag: Tag, asked: &Asked, job: JobId) {
+        let told = self.try_delete(at, asked, job);
+        let (after, reply) = match told {
+            Ok(unit) => (Some(unit), Ok(())),
+            Err(refusal) => (None, Err(refusal)),
+        };
+        at.stage.answer(tag, after, Reply::Deleted(reply));
+    }
+
+    fn try_delete(&mut self, at: &mut At<'_>, asked: &Asked, job: JobId) -> Result<usize, Refusal> {
+        let Some(stored) = self.catalog.jobs.get(&job) else {
+            return Err(Refusal::of(RefusalKind::NotFound, "path", "there is no such job"));
+        };
+        let below: Vec<String> = self
+            .catalog
+            .downstream
+            .get(&job)
+            .into_iter()
+            .flatten()
+            .filter(|&&id| id != job)
+            .map(|&id| self.catalog.name(id))
+            .collect();
+        if !below.is_empty() {
+            let problem = format!("{} is needed by {}", stored.row.path, below.join(", "));
+            return Err(Refusal::conflict("path", problem));
+        }
+        self.refuse_live(job)?;
+        let unit = at.stage.unit(None);
+        self.remove_job(at, unit, job, asked);
+        Ok(unit)
+    }
+
+    fn refuse_live(&self, job: JobId) -> Result<(), Refusal> {
+        let live = self.handlers.get(&job).map_or(0, |handler| handler.lives().count());
+        if live == 0 {
+            return Ok(());
+        }
+        let name = self.catalog.name(job);
+        let problem = format!("{name} has {live} live runs: cancel them or wait for their end");
+        Err(Refusal::conflict("path", problem))
+    }
+
+    /// Takes a job away: its row stays for its history.
+    fn remove_job(&mut self, at: &mut At<'_>, unit: usize, job: JobId, asked: &Asked) {
+        self.with_handler(at, job, Some(unit), |handler, ctx| {
+            handler.on_delete(ctx, unit, &asked.actor);
+        });
+        self.unindex(job);
+        let catalog = Arc::make_mut(&mut self.catalog);
+        let Some(stored) = catalog.jobs.get(&job).cloned() else { return };
+        catalog.remove(job);
+        catalog.edition += 1;
+        let mut row = stored.row.clone();
+        row.deleted_at = Some(at.now.wall);
+        at.stage.update_job(unit, &mut row);
+        let audit = AuditRow {
+            at: at.now.wall,
+            asked: asked.clone(),
+            verb: "delete".to_owned(),
+            subject: row.path.to_string(),
+            old: Some(stored.spec_json.clone()),
+            new: None,
+        };
+        at.stage.write(unit, Write::Audit(Box::new(audit)));
+    }
+}
+
+/// Of each new job its newest due version, and the upstream versions of new jobs that it binds to, recursively.
+fn newest_of(
+    plan: &mut Plan<'_>,
+    created: &BTreeSet<JobId>,
+    now: Version,
+) -> Result<BTreeMap<JobId, BTreeSet<Version>>, PlanError> {
+    let mut found: BTreeMap<JobId, BTreeSet<Version>> = BTreeMap::new();
+    let mut open = Vec::new();
+    for &job in created {
+        found.insert(job, BTreeSet::new());
+        let before = Version::from_ms(now.ms().saturating_add(1));
+        open.extend(plan.newest_before(job, before)?.map(|planned| (job, planned.version)));
+    }
+    while let Some((job, version)) = open.pop() {
+        let new = found.get_mut(&job).is_some_and(|versions| versions.insert(version));
+        if new {
+            let bound = plan.bindings(job, version)?;
+            open.extend(bound.into_iter().map(|bound| (bound.upstream, bound.version)));
+        }
+    }
+    Ok(found)
+}

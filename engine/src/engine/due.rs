@@ -1,0 +1,85 @@
+//! What time brings: versions that are due (TimerFired), delays that are over, leases that have run out (LeaseExpired).
+
+use hera_common::id::{JobId, RunId};
+use hera_common::run::{CancelReason, RunState};
+use hera_common::time::Version;
+
+use super::{At, Engine};
+use crate::handler::RunReport;
+use crate::run::{RunEvent, can_take_over};
+
+/// How many jobs are decided in one step: a step must not hold heartbeats up for long.
+const DUE_JOBS_MAX: usize = 1_000;
+
+impl Engine {
+    pub(super) fn run_due(&mut self, at: &mut At<'_>) {
+        self.extend_some(at);
+        self.decide_due(at);
+        self.end_delays(at);
+        for run in self.holds.take_expired(at.now.boot) {
+            self.lease_expired(at, run);
+        }
+    }
+
+    fn decide_due(&mut self, at: &mut At<'_>) {
+        let now = Version::at(at.now.wall);
+        let due: Vec<JobId> = self
+            .due
+            .iter()
+            .take_while(|&&(version, _job)| version <= now)
+            .take(DUE_JOBS_MAX)
+            .map(|&(_version, job)| job)
+            .collect();
+        for job in due {
+            self.with_handler(at, job, None, |handler, ctx| handler.on_due(ctx, Vec::new()));
+        }
+    }
+
+    fn end_delays(&mut self, at: &mut At<'_>) {
+        for run in self.queue.due(at.now.wall) {
+            if let Some(&job) = self.run_of.get(&run) {
+                self.run_changed(at.now, job, run);
+            }
+        }
+    }
+
+    /// A window is over. What that means is written only where nobody can take the run over.
+    fn lease_expired(&mut self, at: &mut At<'_>, run: RunId) {
+        let Some(&job) = self.run_of.get(&run) else { return };
+        let Some(live) = self.handlers.get(&job).and_then(|handler| handler.live(run)) else {
+            return;
+        };
+        let event = match live.run.state {
+            RunState::Leased(_) => RunEvent::NotTaken,
+            RunState::Running(_) if can_take_over(&live.run) => {
+                if let Some(handler) = self.handlers.get_mut(&job) {
+                    handler.mark_expired(run, true);
+                }
+                self.queue_expired(at, job, run);
+                return;
+            }
+            RunState::Running(_) => RunEvent::Expired,
+            RunState::Queued { .. } | RunState::Ended(_) => return,
+        };
+        self.with_handler(at, job, None, |handler, ctx| {
+            // It is judged on the row as it is believed to be: a renewal that came first leaves the unit out.
+            handler.on_run(ctx, run, event, RunReport::default())
+        });
+    }
+
+    /// The run competes for grants from now on; its holder may still renew or finish.
+    fn queue_expired(&mut self, at: &At<'_>, job: JobId, run: RunId) {
+        let group = self.catalog.jobs.get(&job).and_then(|job| job.host_group());
+        if let Some(live) = self.handlers.get(&job).and_then(|handler| handler.live(run)) {
+            self.queue.put(&live.run, group, true, at.now.wall);
+        }
+    }
+
+    /// The limit from queued to the first start is over.
+    pub(super) fn start_too_late(&mut self, at: &mut At<'_>, job: JobId, run: RunId) {
+        self.with_handler(at, job, None, |handler, ctx| {
+            let late = RunEvent::Cancel(CancelReason::Late);
+            handler.on_run(ctx, run, late, RunReport::default())
+        });
+    }
+}

@@ -1,0 +1,144 @@
+//! Planning ahead: rows for the next fifty hours, moved hourly, from the one pure source of versions and bindings.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use hera_common::action::{Binding, DataInterval};
+use hera_common::id::JobId;
+use hera_common::limits::{CATCH_UP_AGE_MAX, PLAN_AHEAD, PLAN_AHEAD_ROWS_MAX};
+use hera_common::time::Version;
+
+use super::{At, Engine};
+use crate::edge::EdgeState;
+use crate::handler::Want;
+use crate::plan::{Node, Plan, PlanError, PlannedVersion};
+
+/// How often rows are made further ahead.
+pub(super) const EXTEND_EVERY: Duration = Duration::from_secs(3600);
+/// How many jobs are looked at in one step: a step must not hold the others up for long.
+const EXTEND_JOBS_MAX: usize = 500;
+
+impl Engine {
+    /// Looks at some of the jobs whose rows are to reach further: events UpdateActions.
+    pub(super) fn extend_some(&mut self, at: &mut At<'_>) {
+        if at.now.wall >= self.extend_at {
+            self.extend_at = at.now.wall.plus(EXTEND_EVERY);
+            self.to_extend = self.catalog.nodes.keys().copied().collect();
+        }
+        let count = self.to_extend.len().min(EXTEND_JOBS_MAX);
+        let jobs: Vec<JobId> = self.to_extend.drain(..count).collect();
+        let catalog = Arc::clone(&self.catalog);
+        let mut plan = Plan::new(&catalog.nodes);
+        for job in jobs {
+            if let Err(fault) = self.extend(at, &mut plan, job) {
+                self.park(at, job, &fault.to_string());
+            }
+        }
+    }
+
+    fn extend(
+        &mut self,
+        at: &mut At<'_>,
+        plan: &mut Plan<'_>,
+        job: JobId,
+    ) -> Result<(), PlanError> {
+        let Some(handler) = self.handlers.get(&job) else { return Ok(()) };
+        if !self.catalog.nodes.contains_key(&job) {
+            return Ok(());
+        }
+        let now = Version::at(at.now.wall);
+        let planned_to = handler.cursor.planned_to;
+        let to = Version::at(at.now.wall.plus(PLAN_AHEAD));
+        if planned_to > now.max(Version::at(at.now.wall.plus(PLAN_AHEAD - EXTEND_EVERY))) {
+            return Ok(());
+        }
+        // What lies further back than catch-up looks is counted, and becomes one gap.
+        let oldest = Version::at(at.now.wall.minus(CATCH_UP_AGE_MAX));
+        let skipped = if planned_to < oldest {
+            plan.versions(job, planned_to, oldest)?.iter().map(|p| p.version).collect()
+        } else {
+            Vec::new()
+        };
+        let (found, planned_to) = ahead(plan, job, planned_to.max(oldest), to)?;
+        let wants = self.wants(plan, job, found)?;
+        let (absent, ahead): (Vec<Want>, Vec<Want>) =
+            wants.into_iter().partition(|want| want.version <= now);
+        self.with_handler(at, job, None, |handler, ctx| {
+            handler.on_missed_far(ctx, &skipped);
+            handler.on_extend(ctx, ahead, planned_to);
+            handler.on_due(ctx, absent);
+        });
+        Ok(())
+    }
+
+    /// What each of these versions is about and waits for.
+    pub(super) fn wants(
+        &self,
+        plan: &mut Plan<'_>,
+        job: JobId,
+        found: Vec<PlannedVersion>,
+    ) -> Result<Vec<Want>, PlanError> {
+        let Some(node) = self.catalog.nodes.get(&job) else { return Ok(Vec::new()) };
+        found
+            .into_iter()
+            .map(|planned| {
+                let edges = self.bound(plan, node, planned.version)?;
+                Ok(Want { version: planned.version, data: stored(&planned.interval), edges })
+            })
+            .collect()
+    }
+
+    /// The upstream versions that a version waits for, each with what memory knows of it.
+    pub(super) fn bound(
+        &self,
+        plan: &mut Plan<'_>,
+        node: &Node,
+        version: Version,
+    ) -> Result<Vec<(Binding, EdgeState)>, PlanError> {
+        let mut edges = BTreeMap::new();
+        for bound in plan.bindings(node.id, version)? {
+            let Some(edge) = node.edges.get(bound.edge) else { continue };
+            let binding = Binding { upstream: bound.upstream, version: bound.version, on: edge.on };
+            edges.insert((bound.upstream, bound.version), (binding, self.edge_state(&binding)));
+        }
+        Ok(edges.into_values().collect())
+    }
+
+    /// Stops one job with a reason that people see; the others go on.
+    pub(super) fn park(&mut self, at: &mut At<'_>, job: JobId, why: &str) {
+        let catalog = Arc::make_mut(&mut self.catalog);
+        let Some(stored) = catalog.jobs.get_mut(&job) else { return };
+        let stored = Arc::make_mut(stored);
+        if stored.parked.is_some() {
+            return;
+        }
+        stored.parked = Some(why.to_owned());
+        stored.row.parked = Some(why.to_owned());
+        catalog.edition += 1;
+        let unit = at.stage.unit(None);
+        at.stage.update_job(unit, &mut stored.row);
+        self.set_due(job, None);
+    }
+}
+
+/// The versions in `[from, to)`, cut off where there are too many; and to where the rows then reach.
+pub(super) fn ahead(
+    plan: &mut Plan<'_>,
+    job: JobId,
+    from: Version,
+    to: Version,
+) -> Result<(Vec<PlannedVersion>, Version), PlanError> {
+    let mut found = plan.versions(job, from, to)?;
+    if found.len() <= PLAN_AHEAD_ROWS_MAX {
+        return Ok((found, to));
+    }
+    found.truncate(PLAN_AHEAD_ROWS_MAX);
+    let reach = found.last().map_or(to, |last| Version::from_ms(last.version.ms() + 1));
+    Ok((found, reach))
+}
+
+/// The interval as it is stored.
+pub(super) fn stored(interval: &crate::plan::DataInterval) -> DataInterval {
+    DataInterval { from: interval.from, to: interval.to, date: interval.first.to_string() }
+}

@@ -1,0 +1,171 @@
+//! Building the memory from what the store holds: all of it at activation (event Initialize), some jobs after a unit was left out.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use hera_common::action::{ActionEnd, Binding};
+use hera_common::doc::GroupDoc;
+use hera_common::id::{JobId, Seq};
+use hera_common::job::{Cursor, GroupRow, JobRow, RevisionRow};
+use hera_common::limits::PLAN_AHEAD;
+use hera_common::snapshot::{BoundAction, Snapshot};
+use hera_common::time::{Now, Version, Wall};
+use hera_common::unit::Marks;
+
+use super::{Engine, Worker};
+use crate::catalog::{Catalog, Group, Job};
+use crate::edge::EdgeState;
+use crate::handler::{Entry, Handler};
+use crate::input::VersionKey;
+
+impl Engine {
+    /// Event Initialize: builds the memory from all that is active. Every hold gets a full window from `now`; every job's
+    /// rows are looked at.
+    pub fn load(&mut self, snapshot: Snapshot, now: Now) {
+        *self = Self::new(self.settings.clone(), self.epoch);
+        let jobs: Vec<JobId> = snapshot.jobs.iter().map(|row| row.id).collect();
+        self.take_in(snapshot, now);
+        self.to_extend.extend(jobs);
+        self.extend_at = now.wall.plus(super::generate::EXTEND_EVERY);
+    }
+
+    /// Reads some jobs again, after units that changed them were left out, or nobody knows what became of a commit.
+    /// A job that is not in the snapshot is gone.
+    pub fn reload(&mut self, jobs: &[JobId], snapshot: Snapshot, now: Now) {
+        for &job in jobs {
+            self.unindex(job);
+            Arc::make_mut(&mut self.catalog).remove(job);
+        }
+        self.take_in(snapshot, now);
+    }
+
+    fn take_in(&mut self, snapshot: Snapshot, now: Now) {
+        self.marks = highest(self.marks, snapshot.marks);
+        self.take_workers(&snapshot);
+        let mut jobs: BTreeSet<JobId> = snapshot.jobs.iter().map(|row| row.id).collect();
+        let catalog = Arc::make_mut(&mut self.catalog);
+        catalog.edition += 1;
+        read_groups(catalog, snapshot.groups);
+        read_jobs(catalog, &snapshot.jobs, snapshot.revisions);
+        for bad in &snapshot.bad {
+            park(catalog, bad.job, &bad.what);
+        }
+        // Actions of a job that is deleted have a handler until they end; its row is in the snapshot.
+        jobs.retain(|id| catalog.jobs.contains_key(id));
+        for &id in &jobs {
+            if let Err(fault) = catalog.link(id) {
+                park(catalog, id, &fault.to_string());
+            }
+        }
+        // Jobs that were read before and point at one of these have lost nothing: ids stay.
+        let cursors: BTreeMap<JobId, Cursor> =
+            snapshot.cursors.into_iter().map(|cursor| (cursor.job, cursor)).collect();
+        for &id in &jobs {
+            let cursor = cursors.get(&id).copied().unwrap_or_else(|| fresh_cursor(id, now.wall));
+            self.handlers.insert(id, Handler::new(cursor));
+        }
+        self.take_actions(snapshot.actions, &snapshot.outcomes);
+        let mut attempts: BTreeMap<_, _> =
+            snapshot.attempts.into_iter().map(|attempt| (attempt.run, attempt)).collect();
+        for run in snapshot.runs {
+            let attempt = attempts.remove(&run.id);
+            if let Some(handler) = self.handlers.get_mut(&run.job) {
+                handler.take_run(run, attempt);
+            }
+        }
+        for id in jobs {
+            self.index(now, id);
+        }
+    }
+
+    fn take_actions(
+        &mut self,
+        actions: Vec<BoundAction>,
+        outcomes: &BTreeMap<VersionKey, ActionEnd>,
+    ) {
+        for BoundAction { action, bindings } in actions {
+            let edges = bindings
+                .into_iter()
+                .map(|binding| {
+                    let key = (binding.upstream, binding.version);
+                    let judged = self.judged(key.0, outcomes.get(&key).copied());
+                    (binding, judged(binding.on))
+                })
+                .collect();
+            if let Some(handler) = self.handlers.get_mut(&action.job) {
+                handler.take_action(Entry { action, edges });
+            }
+        }
+    }
+
+    fn take_workers(&mut self, snapshot: &Snapshot) {
+        for row in &snapshot.workers {
+            match self.workers.get_mut(&row.id) {
+                Some(worker) => worker.row = row.clone(),
+                None => {
+                    let worker = Worker {
+                        row: row.clone(),
+                        heard: None,
+                        gone: row.draining,
+                        held: BTreeSet::new(),
+                    };
+                    self.workers.insert(row.id, worker);
+                }
+            }
+        }
+    }
+
+    /// What an upstream version says to an edge, as far as memory knows.
+    pub(super) fn edge_state(&self, binding: &Binding) -> EdgeState {
+        let Some(handler) = self.handlers.get(&binding.upstream) else { return EdgeState::Unknown };
+        match handler.entry(binding.version) {
+            Some(entry) => self.judged(binding.upstream, entry.action.outcome)(binding.on),
+            None if binding.version > handler.cursor.decided_to => EdgeState::Open,
+            None => EdgeState::Unknown,
+        }
+    }
+}
+
+fn read_groups(catalog: &mut Catalog, rows: Vec<GroupRow>) {
+    catalog.groups.clear();
+    for row in rows {
+        // A group that cannot be read says nothing; its jobs hold all that they inherit in their own rows.
+        let doc = GroupDoc::from_json(&row.spec).unwrap_or_default();
+        catalog.groups.insert(row.path.clone(), Group { row, doc });
+    }
+}
+
+fn read_jobs(catalog: &mut Catalog, rows: &[JobRow], revisions: Vec<RevisionRow>) {
+    let mut of: BTreeMap<JobId, Vec<RevisionRow>> = BTreeMap::new();
+    for revision in revisions {
+        of.entry(revision.job).or_default().push(revision);
+    }
+    for row in rows.iter().filter(|row| row.deleted_at.is_none()) {
+        let revisions = of.remove(&row.id).unwrap_or_default();
+        catalog.put(Job::read(row.clone(), &revisions));
+    }
+}
+
+/// Stops one job, and no other.
+fn park(catalog: &mut Catalog, id: JobId, why: &str) {
+    if let Some(job) = catalog.jobs.get_mut(&id) {
+        Arc::make_mut(job).parked.get_or_insert_with(|| why.to_owned());
+    }
+}
+
+fn fresh_cursor(job: JobId, now: Wall) -> Cursor {
+    let at = Version::at(now);
+    let ahead = Version::at(now.plus(PLAN_AHEAD));
+    Cursor { job, decided_to: at, planned_to: ahead, seq: Seq::FIRST }
+}
+
+fn highest(left: Marks, right: Marks) -> Marks {
+    Marks {
+        job: left.job.max(right.job),
+        group: left.group.max(right.group),
+        action: left.action.max(right.action),
+        run: left.run.max(right.run),
+        fence: left.fence.max(right.fence),
+        worker: left.worker.max(right.worker),
+    }
+}
