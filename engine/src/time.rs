@@ -2,6 +2,7 @@
 //! Knows no clock, no job and no store: every instant is an argument.
 
 pub mod cron;
+pub mod note;
 pub mod piecewise;
 pub mod schedule;
 pub mod slots;
@@ -9,6 +10,7 @@ mod walk;
 pub mod zone;
 
 pub use cron::{Cron, CronError, CronField, CronForm};
+pub use note::{SlotNote, note};
 pub use piecewise::{Piece, Piecewise, PiecewiseError};
 pub use schedule::{DstGap, DstOverlap, DstPolicy, Rule, Schedule, ScheduleError};
 pub use slots::{Slots, next_after, prev_before, slots};

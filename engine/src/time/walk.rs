@@ -49,7 +49,7 @@ impl<'a> Walk<'a> {
         loop {
             self.go_to(at);
             let Stretch { offset, start, end, after, .. } = self.stretch;
-            if start == Some(at) && self.fires_for_the_gap() {
+            if start == Some(at) && self.named_in_gap().is_some() {
                 return Some(at);
             }
             let searched = offset.to_datetime(at).max(self.window.from);
@@ -81,7 +81,7 @@ impl<'a> Walk<'a> {
                 return offset.to_timestamp(local).ok();
             }
             let start = start?;
-            if self.fires_for_the_gap() {
+            if self.named_in_gap().is_some() {
                 return Some(start);
             }
             at = start.checked_sub(SECOND).ok()?;
@@ -92,11 +92,13 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Whether a local time in the gap at the stretch's start is due at that start.
-    fn fires_for_the_gap(&self) -> bool {
-        let shifts = self.dst.gap == DstGap::Shift && !self.cron.fires_every_instant();
-        let due = |(from, to)| self.cron.next_local(from).is_some_and(|local| local < to);
-        shifts && self.stretch.gap().is_some_and(due)
+    /// The first local time in the gap at the stretch's start that is due at that start instead.
+    pub(super) fn named_in_gap(&self) -> Option<DateTime> {
+        if self.dst.gap == DstGap::Skip || self.cron.fires_every_instant() {
+            return None;
+        }
+        let (from, to) = self.stretch.gap()?;
+        self.cron.next_local(from).filter(|local| *local < to)
     }
 }
 

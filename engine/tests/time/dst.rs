@@ -2,7 +2,7 @@
 
 use hera_common::time::Version;
 use hera_engine::time::{
-    Cron, DstGap, DstOverlap, DstPolicy, Schedule, next_after, prev_before, slots,
+    Cron, DstGap, DstOverlap, DstPolicy, Schedule, next_after, note, prev_before, slots,
 };
 
 use super::{schedule, shown, version, with_policy};
@@ -193,4 +193,19 @@ fn bounds_are_half_open_and_slots_are_on_whole_seconds() {
     assert_eq!(next_after(&minutely, odd), Some(version("2026-05-01T00:01:00Z")));
     assert_eq!(prev_before(&minutely, odd), Some(version(from)));
     assert_eq!(slots(&minutely, odd, version(to)).count(), 1);
+}
+
+#[test]
+fn a_slot_that_the_clocks_moved_or_repeat_says_so() {
+    let told = |cron: &str, from: &str, to: &str| {
+        let both = with_policy(cron, "Europe/Berlin", DstGap::Shift, DstOverlap::Both);
+        let told = |slot| note(&both, slot).map_or(String::new(), |note| note.to_string());
+        slots(&both, version(from), version(to)).map(told).collect::<Vec<_>>()
+    };
+    let spring = told("0,30 2,3 * * *", "2026-03-29T00:00:00Z", "2026-03-29T02:00:00Z");
+    assert_eq!(spring, ["03-29 02:00 does not exist: first instant after", ""]);
+    let autumn = told("0 1-3 * * *", "2026-10-24T22:00:00Z", "2026-10-25T03:00:00Z");
+    assert_eq!(autumn, ["", "first of two", "second of two", ""]);
+    let hourly = told("0 * * * *", "2026-03-29T00:00:00Z", "2026-03-29T03:00:00Z");
+    assert_eq!(hourly, ["", "", ""]);
 }
