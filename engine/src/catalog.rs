@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hera_common::doc::{
-    FieldError, GroupDoc, JobDoc, Known, Upstream, merged_config, spec_from_json,
+    DataDoc, FieldError, GroupDoc, JobDoc, Known, Upstream, merged_config, spec_from_json,
 };
 use hera_common::id::{JobId, Revision};
 use hera_common::job::{GroupRow, JobRow, RevisionRow};
@@ -168,7 +168,7 @@ impl Catalog {
             edges,
             baseline,
             data: spec.data,
-            data_declared: job.data_declared(),
+            data_declared: job.declared_data().is_some(),
             birth,
             existing: Vec::new(),
         }))
@@ -316,8 +316,9 @@ impl Job {
         self.spec.as_ref().and_then(|spec| spec.host_group.as_deref())
     }
 
-    fn data_declared(&self) -> bool {
-        JobDoc::from_json(&self.spec_json).is_ok_and(|doc| doc.data.is_some())
+    /// The data that the job or its groups' defaults declare.
+    fn declared_data(&self) -> Option<DataDoc> {
+        JobDoc::from_json(&self.spec_json).ok().and_then(|doc| doc.data)
     }
 }
 
@@ -332,7 +333,7 @@ impl Known for Catalog {
 
     fn upstream(&self, path: &Path) -> Upstream {
         match self.job(path) {
-            Some(job) => Upstream::There { declares_data: job.data_declared() },
+            Some(job) => Upstream::There { data: job.declared_data() },
             None => Upstream::Missing,
         }
     }

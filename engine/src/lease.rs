@@ -118,3 +118,6 @@ impl Holds {
         self.watched.is_empty()
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -5,6 +5,8 @@ pub mod apply;
 pub mod catalog;
 pub mod edge;
 mod engine;
+#[cfg(test)]
+mod fixture;
 pub mod graph;
 pub mod handler;
 pub mod input;

@@ -198,3 +198,6 @@ impl Queue {
         self.entries.get(&run).is_some_and(|entry| matches!(entry.part, Part::Later(_)))
     }
 }
+
+#[cfg(test)]
+mod tests;

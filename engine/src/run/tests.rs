@@ -4,55 +4,21 @@ use std::time::Duration;
 
 use expect_test::expect;
 use hera_common::attempt::AttemptEnd;
-use hera_common::id::{ActionId, Fence, Incarnation, JobId, Revision, RunId, Seq, Token, WorkerId};
-use hera_common::run::{
-    CancelReason, FailReason, Hold, QueuedWhy, Run, RunCounts, RunEnd, RunLimits, RunState, Trigger,
-};
+use hera_common::id::Token;
+use hera_common::run::{CancelReason, FailReason, QueuedWhy, Run, RunEnd, RunState};
 use hera_common::spec::{Backoff, Retries};
-use hera_common::time::{Version, Wall};
+use hera_common::time::Wall;
 
 use super::{RunEvent, apply, retry_delay};
+use crate::fixture::{hold, queued};
 use crate::input::ReleaseCause;
 
 const MINE: Token = Token::from_bytes([1; 16]);
 const OTHER: Token = Token::from_bytes([2; 16]);
 const NOW: Wall = Wall::from_ms(1_000_000);
 
-fn hold(token: Token) -> Hold {
-    let (fence, worker) = (Fence::from_raw(7), WorkerId::from_raw(1));
-    Hold { token, fence, worker, incarnation: Incarnation::from_raw(1) }
-}
-
 fn run(state: RunState) -> Run {
-    Run {
-        id: RunId::from_raw(1),
-        action: ActionId::from_raw(1),
-        job: JobId::from_raw(1),
-        version: Version::from_ms(0),
-        number: 1,
-        trigger: Trigger::Schedule,
-        actor: String::new(),
-        why: String::new(),
-        revision: Revision::from_raw(1),
-        set: std::collections::BTreeMap::new(),
-        urgency: 3,
-        exclusive: true,
-        limits: RunLimits {
-            lease: Duration::from_secs(30),
-            retries: 1,
-            restarts: 1,
-            at_most_once: false,
-            start_by: None,
-        },
-        state,
-        hb_seq: Seq::from_raw(5),
-        counts: RunCounts { attempts: 1, starts: 1, failures: 0, losses: 0 },
-        cancel: None,
-        final_token: None,
-        queued_at: Wall::from_ms(0),
-        started_at: None,
-        ended_at: None,
-    }
+    Run { state, ..queued(1, 1, 0) }
 }
 
 fn events() -> Vec<(&'static str, RunEvent)> {
@@ -60,7 +26,7 @@ fn events() -> Vec<(&'static str, RunEvent)> {
     let retry = Some(Duration::from_secs(60));
     let back = |cause| RunEvent::Released { token: MINE, cause };
     vec![
-        ("granted", RunEvent::Granted(hold(OTHER))),
+        ("granted", RunEvent::Granted(hold(2))),
         ("started", RunEvent::Started { token: MINE }),
         ("started by another", RunEvent::Started { token: OTHER }),
         ("renewed", RunEvent::Renewed { token: MINE }),
@@ -168,7 +134,7 @@ fn a_leased_run_starts_only_by_its_own_token() {
         cancel              leased flagged [1a 1s 0f 0l]
         unrenderable        failed(render), attempt failed [1a 1s 0f 0l]
     "#]]
-    .assert_eq(&table(&run(RunState::Leased(hold(MINE)))));
+    .assert_eq(&table(&run(RunState::Leased(hold(1)))));
 }
 
 #[test]
@@ -195,12 +161,12 @@ fn a_running_run_ends_by_its_holder_or_is_taken_over() {
         cancel              running flagged [1a 1s 0f 0l]
         unrenderable        -
     "#]]
-    .assert_eq(&table(&run(RunState::Running(hold(MINE)))));
+    .assert_eq(&table(&run(RunState::Running(hold(1)))));
 }
 
 #[test]
 fn without_a_restart_left_a_lost_run_fails_and_a_drain_still_costs_nothing() {
-    let mut spent = run(RunState::Running(hold(MINE)));
+    let mut spent = run(RunState::Running(hold(1)));
     spent.counts.losses = 1;
     expect![[r#"
         granted             -
@@ -229,7 +195,7 @@ fn without_a_restart_left_a_lost_run_fails_and_a_drain_still_costs_nothing() {
 
 #[test]
 fn a_run_that_somebody_cancelled_is_never_given_out_again() {
-    let mut cancelled = run(RunState::Running(hold(MINE)));
+    let mut cancelled = run(RunState::Running(hold(1)));
     cancelled.cancel = Some(CancelReason::By);
     expect![[r#"
         granted             -
@@ -258,10 +224,10 @@ fn a_run_that_somebody_cancelled_is_never_given_out_again() {
 
 #[test]
 fn at_most_once_never_starts_a_second_time() {
-    let mut once = run(RunState::Running(hold(MINE)));
+    let mut once = run(RunState::Running(hold(1)));
     once.limits.at_most_once = true;
     for (event, expected) in [
-        (RunEvent::Granted(hold(OTHER)), "-"),
+        (RunEvent::Granted(hold(2)), "-"),
         (RunEvent::Expired, "failed(lost), attempt lost [1a 1s 0f 1l]"),
         (RunEvent::WorkerReturned, "failed(lost), attempt lost [1a 1s 0f 1l]"),
         (
@@ -292,8 +258,8 @@ fn an_ended_run_never_changes() {
 fn a_retry_is_granted_no_sooner_than_its_delay() {
     let later = Wall::from_ms(NOW.ms() + 1);
     let waiting = run(RunState::Queued { not_before: later, why: QueuedWhy::Retry });
-    assert!(apply(&waiting, RunEvent::Granted(hold(MINE)), NOW).is_err());
-    assert!(apply(&waiting, RunEvent::Granted(hold(MINE)), later).is_ok());
+    assert!(apply(&waiting, RunEvent::Granted(hold(1)), NOW).is_err());
+    assert!(apply(&waiting, RunEvent::Granted(hold(1)), later).is_ok());
 }
 
 #[test]
