@@ -4,6 +4,7 @@
 pub mod cron;
 pub mod note;
 pub mod piecewise;
+pub mod rule;
 pub mod schedule;
 pub mod slots;
 mod walk;
@@ -12,5 +13,6 @@ pub mod zone;
 pub use cron::{Cron, CronError, CronField, CronForm};
 pub use note::{SlotNote, note};
 pub use piecewise::{Piece, Piecewise, PiecewiseError};
-pub use schedule::{DstGap, DstOverlap, DstPolicy, Rule, Schedule, ScheduleError};
+pub use rule::{At, Every, Rule, RuleError};
+pub use schedule::{DstGap, DstOverlap, DstPolicy, Schedule, ScheduleError};
 pub use slots::{Slots, next_after, prev_before, slots};

@@ -5,7 +5,7 @@ use std::fmt;
 use hera_common::time::Version;
 use jiff::civil::DateTime;
 
-use super::schedule::{Rule, Schedule};
+use super::schedule::Schedule;
 use super::walk::Walk;
 use super::zone::Stretch;
 
@@ -27,10 +27,7 @@ pub fn note(schedule: &Schedule, slot: Version) -> Option<SlotNote> {
     let stretch = Stretch::holding(schedule.zone(), at);
     let local = stretch.offset.to_datetime(at);
     if stretch.start == Some(at) {
-        let named = |rule: &Rule| {
-            let Rule::Cron(cron) = rule;
-            Walk::new(cron, schedule.zone(), schedule.dst(), at).named_in_gap()
-        };
+        let named = |rule| Walk::new(rule, schedule.zone(), schedule.dst(), at).named_in_gap();
         if let Some(named) = schedule.rules().iter().filter_map(named).min() {
             return Some(SlotNote::Shifted { named });
         }

@@ -9,6 +9,7 @@ use jiff::tz::TimeZone;
 use thiserror::Error;
 
 use super::cron::{Cron, CronError};
+use super::rule::Rule;
 use super::slots::slots;
 use super::zone;
 
@@ -18,12 +19,6 @@ pub struct Schedule {
     rules: Vec<Rule>,
     zone: TimeZone,
     dst: DstPolicy,
-}
-
-/// One way to name instants.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Rule {
-    Cron(Cron),
 }
 
 /// What happens to a cron's local times that a change of the clocks leaves out or repeats. It does
@@ -68,7 +63,7 @@ pub enum ScheduleError {
 }
 
 impl ScheduleError {
-    /// `cron`, `cron[2]` (from 0), `zone`, `dst.gap` or `dst.overlap`.
+    /// `cron`, `cron[2]` (from 0), `every`, `at`, `zone`, `dst.gap` or `dst.overlap`.
     #[must_use]
     pub fn field(&self) -> &str {
         match self {
@@ -90,36 +85,59 @@ impl Schedule {
         zone: &str,
         dst: DstPolicy,
     ) -> Result<Self, ScheduleError> {
-        if crons.is_empty() {
-            return Err(ScheduleError::NoCron);
-        }
         let mut rules = Vec::with_capacity(crons.len());
         for (index, text) in crons.iter().map(AsRef::as_ref).enumerate() {
-            let refused = |fault| refused_cron(index, crons.len(), text, fault);
+            let field = cron_field(index, crons.len());
+            let refused = |fault| ScheduleError::Cron { field, text: text.to_owned(), fault };
             rules.push(Rule::Cron(Cron::parse(text).map_err(refused)?));
+        }
+        Self::of(rules, zone, dst)
+    }
+
+    /// Any rules, which together make one series.
+    ///
+    /// # Errors
+    /// No rule at all, or an unknown zone.
+    pub fn of(rules: Vec<Rule>, zone: &str, dst: DstPolicy) -> Result<Self, ScheduleError> {
+        if rules.is_empty() {
+            return Err(ScheduleError::NoCron);
         }
         let unknown = || ScheduleError::UnknownZone { name: zone.to_owned() };
         Ok(Self { rules, zone: zone::find(zone).ok_or_else(unknown)?, dst })
     }
 
-    /// Refuses a schedule in which some cron has no slot at or after its birth: it would never
+    /// Refuses a schedule in which some rule has no slot at or after its birth: it would never
     /// fire, however right it reads.
     ///
     /// # Errors
-    /// The first such cron: it names a date that no year has, or only dates that have passed.
+    /// The first such rule: it names a date that no year has, or only dates that have passed.
     pub fn check_fires_from(&self, birth: Version) -> Result<(), ScheduleError> {
-        let count = self.rules.len();
         for (index, rule) in self.rules.iter().enumerate() {
-            let Rule::Cron(cron) = rule;
-            let refused = |fault| refused_cron(index, count, cron.text(), fault);
-            cron.check_fires().map_err(refused)?;
+            let (field, text) = (self.field_of(index), rule.to_string());
+            if let Rule::Cron(cron) = rule
+                && let Err(fault) = cron.check_fires()
+            {
+                return Err(ScheduleError::Cron { field, text, fault });
+            }
             let alone = Self { rules: vec![rule.clone()], zone: self.zone.clone(), dst: self.dst };
             if alone.first_from(birth).is_none() {
-                let (field, text) = (cron_field(index, count), cron.text().to_owned());
                 return Err(ScheduleError::NothingLeft { field, text, birth });
             }
         }
         Ok(())
+    }
+
+    /// The name of a rule's field.
+    fn field_of(&self, index: usize) -> String {
+        let is_cron = |rule: &&Rule| matches!(rule, Rule::Cron(_));
+        match self.rules.get(index) {
+            Some(Rule::Every(_)) => "every".to_owned(),
+            Some(Rule::At(_)) => "at".to_owned(),
+            Some(Rule::Cron(_)) | None => {
+                let before = self.rules.iter().take(index).filter(is_cron).count();
+                cron_field(before, self.rules.iter().filter(is_cron).count())
+            }
+        }
     }
 
     fn first_from(&self, birth: Version) -> Option<Version> {
@@ -140,10 +158,6 @@ impl Schedule {
     pub fn dst(&self) -> DstPolicy {
         self.dst
     }
-}
-
-fn refused_cron(index: usize, count: usize, text: &str, fault: CronError) -> ScheduleError {
-    ScheduleError::Cron { field: cron_field(index, count), text: text.to_owned(), fault }
 }
 
 fn cron_field(index: usize, count: usize) -> String {

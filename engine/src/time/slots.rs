@@ -6,15 +6,10 @@ use std::iter::FusedIterator;
 use hera_common::time::Version;
 use jiff::Timestamp;
 
-use super::schedule::{Rule, Schedule};
-use super::walk::Walk;
+use super::rule::Rule;
+use super::schedule::Schedule;
+use super::walk::{FIRST, LAST, Walk};
 use super::zone::SECOND;
-
-/// Two days ahead of 1970: no zone shows that year earlier.
-const FIRST: Timestamp = Timestamp::constant(-172_800, 0);
-
-/// 2200-01-03: all zones have left the last year, 2199.
-const LAST: Timestamp = Timestamp::constant(7_258_291_200, 0);
 
 /// The first slot after `after`; none when the schedule has come to its end: its last year, or
 /// [`LAST_YEAR`](super::cron::LAST_YEAR).
@@ -28,7 +23,7 @@ pub fn next_after(schedule: &Schedule, after: Version) -> Option<Version> {
 #[must_use]
 pub fn prev_before(schedule: &Schedule, before: Version) -> Option<Version> {
     let second = before.ms().checked_sub(1)?.div_euclid(1000);
-    let to = Timestamp::from_second(second.min(LAST.as_second())).ok()?;
+    let to = Timestamp::from_second(second.min(LAST.as_second() - 1)).ok()?;
     let last = |rule: &Rule| walk(schedule, rule, to).prev(to);
     schedule.rules().iter().filter_map(last).max().map(Version::from_timestamp)
 }
@@ -54,8 +49,7 @@ fn heads(schedule: &Schedule, from: Timestamp) -> Vec<Head<'_>> {
 }
 
 fn walk<'a>(schedule: &'a Schedule, rule: &'a Rule, at: Timestamp) -> Walk<'a> {
-    let Rule::Cron(cron) = rule;
-    Walk::new(cron, schedule.zone(), schedule.dst(), at)
+    Walk::new(rule, schedule.zone(), schedule.dst(), at)
 }
 
 /// Slots of one schedule in order; see [`slots`].

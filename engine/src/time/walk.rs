@@ -1,22 +1,37 @@
-//! One cron in one zone: the next and the previous real instant that it means, stretch by stretch of
-//! equal UTC offset. Knows no other rule of the schedule.
+//! One rule in one zone: the next and the previous real instant that it means; local times are taken
+//! stretch by stretch of equal UTC offset. Knows no other rule of the schedule.
 
+use hera_common::time::Version;
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 
-use super::cron::Cron;
+use super::rule::{Every, Interval, LocalTimes, Rule};
 use super::schedule::{DstGap, DstOverlap, DstPolicy};
 use super::zone::{SECOND, Stretch};
+
+/// Two days ahead of 1970: no zone shows that year earlier.
+pub(super) const FIRST: Timestamp = Timestamp::constant(-172_800, 0);
+
+/// 2200-01-03: all zones have left the last year, 2199.
+pub(super) const LAST: Timestamp = Timestamp::constant(7_258_291_200, 0);
 
 /// More than the distance between two local times of one instant (26 hours): that far from a local
 /// time, read as UTC, no zone can show it.
 const MARGIN: SignedDuration = SignedDuration::from_hours(48);
 
-/// A place in the series of one cron's slots. Asked in order it looks up each stretch once.
+/// A place in the series of one rule's slots.
 #[derive(Debug, Clone)]
-pub(super) struct Walk<'a> {
-    cron: &'a Cron,
+pub(super) enum Walk<'a> {
+    Local(LocalWalk<'a>),
+    Elapsed { anchor: i64, step: i64 },
+    Listed(&'a [Version]),
+}
+
+/// A place among local times. Asked in order it looks up each stretch once.
+#[derive(Debug, Clone)]
+pub(super) struct LocalWalk<'a> {
+    times: LocalTimes<'a>,
     zone: &'a TimeZone,
     dst: DstPolicy,
     stretch: Stretch,
@@ -31,20 +46,87 @@ struct Window {
 }
 
 impl<'a> Walk<'a> {
-    pub(super) fn new(cron: &'a Cron, zone: &'a TimeZone, dst: DstPolicy, at: Timestamp) -> Self {
-        let stretch = Stretch::holding(zone, at);
-        let window = Window::of(&stretch, cron, dst);
-        Self { cron, zone, dst, stretch, window }
+    pub(super) fn new(rule: &'a Rule, zone: &'a TimeZone, dst: DstPolicy, at: Timestamp) -> Self {
+        match rule {
+            Rule::Cron(cron) => Self::Local(LocalWalk::new(LocalTimes::Cron(cron), zone, dst, at)),
+            Rule::Every(every) => Self::every(every, zone, dst, at),
+            Rule::At(instants) => Self::Listed(instants.instants()),
+        }
     }
 
-    fn go_to(&mut self, at: Timestamp) {
-        if !self.stretch.holds(at) {
-            *self = Self::new(self.cron, self.zone, self.dst, at);
+    fn every(every: &Every, zone: &'a TimeZone, dst: DstPolicy, at: Timestamp) -> Self {
+        match every.interval() {
+            Interval::Seconds(step) => {
+                Self::Elapsed { anchor: every.anchor().ms().div_euclid(1000), step }
+            }
+            Interval::Days(step) => {
+                let times = LocalTimes::days(step, every.anchor(), zone);
+                Self::Local(LocalWalk::new(times, zone, dst, at))
+            }
         }
     }
 
     /// The first slot at or after `from`, which is a whole second.
     pub(super) fn next(&mut self, from: Timestamp) -> Option<Timestamp> {
+        match self {
+            Self::Local(walk) => walk.next(from),
+            Self::Elapsed { anchor, step } => {
+                let ahead = from.as_second().saturating_sub(*anchor).max(0);
+                let steps = ahead.div_euclid(*step) + i64::from(ahead.rem_euclid(*step) != 0);
+                at_second(anchor.checked_add(steps.checked_mul(*step)?)?)
+            }
+            Self::Listed(instants) => {
+                let from = Version::from_timestamp(from);
+                let index = instants.partition_point(|instant| *instant < from);
+                at_second(instants.get(index)?.ms().div_euclid(1000))
+            }
+        }
+    }
+
+    /// The last slot at or before `to`, which is a whole second.
+    pub(super) fn prev(&mut self, to: Timestamp) -> Option<Timestamp> {
+        match self {
+            Self::Local(walk) => walk.prev(to),
+            Self::Elapsed { anchor, step } => {
+                let ahead = to.as_second().checked_sub(*anchor).filter(|ahead| *ahead >= 0)?;
+                at_second(*anchor + ahead / *step * *step)
+            }
+            Self::Listed(instants) => {
+                let to = Version::from_timestamp(to);
+                let count = instants.partition_point(|instant| *instant <= to);
+                at_second(instants.get(count.checked_sub(1)?)?.ms().div_euclid(1000))
+            }
+        }
+    }
+
+    /// The first local time in the gap that ends at the present instant, if it is due there.
+    pub(super) fn named_in_gap(&self) -> Option<DateTime> {
+        match self {
+            Self::Local(walk) => walk.named_in_gap(),
+            Self::Elapsed { .. } | Self::Listed(_) => None,
+        }
+    }
+}
+
+/// None outside of the years in which there are slots.
+fn at_second(second: i64) -> Option<Timestamp> {
+    Timestamp::from_second(second).ok().filter(|at| (FIRST..LAST).contains(at))
+}
+
+impl<'a> LocalWalk<'a> {
+    fn new(times: LocalTimes<'a>, zone: &'a TimeZone, dst: DstPolicy, at: Timestamp) -> Self {
+        let stretch = Stretch::holding(zone, at);
+        let window = Window::of(&stretch, times, dst);
+        Self { times, zone, dst, stretch, window }
+    }
+
+    fn go_to(&mut self, at: Timestamp) {
+        if !self.stretch.holds(at) {
+            *self = Self::new(self.times, self.zone, self.dst, at);
+        }
+    }
+
+    fn next(&mut self, from: Timestamp) -> Option<Timestamp> {
         let mut at = from;
         loop {
             self.go_to(at);
@@ -53,7 +135,7 @@ impl<'a> Walk<'a> {
                 return Some(at);
             }
             let searched = offset.to_datetime(at).max(self.window.from);
-            let found = self.cron.next_local(searched);
+            let found = self.times.next(searched);
             if let Some(local) = found.filter(|local| *local < self.window.to) {
                 return offset.to_timestamp(local).ok();
             }
@@ -68,15 +150,14 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// The last slot at or before `to`, which is a whole second.
-    pub(super) fn prev(&mut self, to: Timestamp) -> Option<Timestamp> {
+    fn prev(&mut self, to: Timestamp) -> Option<Timestamp> {
         let mut at = to;
         loop {
             self.go_to(at);
             let Stretch { offset, start, before, .. } = self.stretch;
             let last = self.window.to.checked_sub(SECOND).ok()?;
             let searched = offset.to_datetime(at).min(last);
-            let found = self.cron.prev_local(searched);
+            let found = self.times.prev(searched);
             if let Some(local) = found.filter(|local| *local >= self.window.from) {
                 return offset.to_timestamp(local).ok();
             }
@@ -93,23 +174,23 @@ impl<'a> Walk<'a> {
     }
 
     /// The first local time in the gap at the stretch's start that is due at that start instead.
-    pub(super) fn named_in_gap(&self) -> Option<DateTime> {
-        if self.dst.gap == DstGap::Skip || self.cron.fires_every_instant() {
+    fn named_in_gap(&self) -> Option<DateTime> {
+        if self.dst.gap == DstGap::Skip || self.times.fires_every_instant() {
             return None;
         }
         let (from, to) = self.stretch.gap()?;
-        self.cron.next_local(from).filter(|local| *local < to)
+        self.times.next(from).filter(|local| *local < to)
     }
 }
 
 impl Window {
-    fn of(stretch: &Stretch, cron: &Cron, dst: DstPolicy) -> Self {
+    fn of(stretch: &Stretch, times: LocalTimes<'_>, dst: DstPolicy) -> Self {
         let offset = stretch.offset;
         let mut window = Self {
             from: stretch.start.map_or(DateTime::MIN, |start| offset.to_datetime(start)),
             to: stretch.end.map_or(DateTime::MAX, |end| offset.to_datetime(end)),
         };
-        if cron.fires_every_instant() {
+        if times.fires_every_instant() {
             return window;
         }
         match dst.overlap {

@@ -5,6 +5,7 @@ mod oracle;
 mod properties;
 mod refusals;
 mod revisions;
+mod rules;
 
 use hera_common::time::Version;
 use hera_engine::time::{DstGap, DstOverlap, DstPolicy, Schedule, slots};
