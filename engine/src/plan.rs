@@ -16,7 +16,11 @@ mod interval;
 mod memo;
 mod period;
 mod search;
+#[cfg(test)]
+pub(crate) mod sketch;
 mod source;
+#[cfg(test)]
+mod tables;
 mod versions;
 mod zone;
 

@@ -333,28 +333,40 @@ impl<'a> Drafting<'a> {
                 self.refuse_job(id, fault, RefusalKind::Conflict);
             }
         }
-        for drafted in touched {
+        for drafted in touched.iter().copied() {
             if let Err(fault) = self.check(drafted) {
                 self.refuse_job(drafted, fault, RefusalKind::Invalid);
             }
         }
-        if self.refusals.is_empty()
-            && let Err(fault) = graph::check(&self.draft.catalog.nodes)
-        {
-            let names: Vec<String> =
-                fault.path.iter().map(|id| self.draft.catalog.name(*id)).collect();
-            let problem =
-                format!("the jobs depend on each other in a circle: {}", names.join(" -> "));
-            let at = fault.path.iter().copied().find(|id| self.places.contains_key(id));
-            let field = FieldError::new("depends_on", problem);
-            match at {
-                Some(id) => self.refuse_job(id, field, RefusalKind::Invalid),
-                None => self.refusals.push(Refusal::of(
-                    RefusalKind::Invalid,
-                    "depends_on",
-                    field.problem,
-                )),
-            }
+        if self.refusals.is_empty() {
+            self.check_graph(&touched);
+        }
+    }
+
+    /// The rules between jobs that only the whole graph shows. What was wrong before stops nobody
+    /// who does not touch it.
+    fn check_graph(&mut self, touched: &BTreeSet<JobId>) {
+        let Err(faults) = graph::check(&self.draft.catalog.nodes) else { return };
+        for fault in faults {
+            let concerned = fault.jobs().iter().copied().filter(|id| touched.contains(id));
+            let Some(at) = concerned.min_by_key(|id| (!self.places.contains_key(id), *id)) else {
+                continue;
+            };
+            let field = match &fault {
+                graph::Refusal::Cycle { path } => {
+                    let names: Vec<String> =
+                        path.iter().chain(path.first()).map(|id| self.draft.catalog.name(*id)).collect();
+                    let names = names.join(" -> ");
+                    FieldError::new("depends_on", format!("the jobs wait for one another: {names}"))
+                }
+                graph::Refusal::Job { reason, .. } => {
+                    FieldError::new(reason.field(), reason.to_string())
+                }
+                graph::Refusal::Edge { edge, reason, .. } => {
+                    FieldError::new(format!("depends_on[{edge}]"), reason.to_string())
+                }
+            };
+            self.refuse_job(at, field, RefusalKind::Invalid);
         }
     }
 

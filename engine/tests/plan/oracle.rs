@@ -1,12 +1,5 @@
 //! Versions, data dates and bindings of small job sets, against values from outside. Reads only as
 //! much of a job file as those sets use.
-#![expect(
-    clippy::expect_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    reason = "what cannot be read must fail, with the name of the set"
-)]
-
 use std::collections::BTreeMap;
 use std::fmt::{self, Write};
 
