@@ -11,14 +11,13 @@ use crate::jobs::head;
 pub(crate) async fn measure(cluster: &Cluster, runs: usize) -> Result<Vec<Figure>> {
     let told = cluster.dir.path().join("told");
     std::fs::create_dir_all(&told)?;
-    let mut file = head();
+    let file = head();
     // The shell's own clock, before it starts anything.
     let script = format!(
         "echo $EPOCHREALTIME > {}/$HERA_RUN_ID.new; mv {0}/$HERA_RUN_ID.new {0}/$HERA_RUN_ID",
         told.display()
     );
-    file += &format!("  - {{ name: hand, script: '{script}' }}\n");
-    cluster.apply(file).await?;
+    cluster.apply(format!("{file}  - {{ name: hand, script: '{script}' }}\n")).await?;
     let mut spans = Vec::with_capacity(runs);
     // The first runs warm connections and caches up.
     for round in 0..runs + 10 {
