@@ -5,6 +5,7 @@ pub mod attempt_dir;
 pub mod clock;
 pub mod contract;
 pub mod executor;
+pub mod link;
 pub mod process;
 pub mod spool;
 pub mod state_dir;
