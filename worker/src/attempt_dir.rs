@@ -55,8 +55,10 @@ impl AttemptDir {
             let entry = entry?;
             let Ok(name) = entry.file_name().into_string() else { continue };
             let dir = Self { path: entry.path(), name };
-            let held = dir.held();
-            found.push((dir, held));
+            if !dir.disowned() {
+                let held = dir.held();
+                found.push((dir, held));
+            }
         }
         Ok(found)
     }
@@ -127,6 +129,19 @@ impl AttemptDir {
         }
     }
 
+    /// Leaves it to people: no worker takes it for its own any more.
+    ///
+    /// # Errors
+    /// Where its mark cannot be deleted.
+    pub fn disown(&self) -> io::Result<()> {
+        fs::rename(self.path.join(HELD_FILE), self.path.join("was_held"))
+    }
+
+    /// True where it was left to people.
+    fn disowned(&self) -> bool {
+        self.path.join("was_held").exists()
+    }
+
     /// Deletes it with all that is in it.
     ///
     /// # Errors
@@ -151,8 +166,10 @@ mod tests {
         found.sort_by(|(a, _), (b, _)| a.name.cmp(&b.name));
         let held_by: Vec<Option<Held>> = found.iter().map(|(_, held)| *held).collect();
         assert_eq!(held_by, [None, Some(held)]);
-        dir.remove().unwrap();
+        dir.disown().unwrap();
         assert_eq!(AttemptDir::left_over(root.path()).unwrap().len(), 1);
+        dir.remove().unwrap();
+        assert!(!dir.path().exists());
     }
 
     #[test]

@@ -64,6 +64,11 @@ impl CallError {
         matches!(self, Self::Refused(status) if status.code() == Code::AlreadyExists)
     }
 
+    /// True where asking again, unchanged, gives the same.
+    pub fn refused(&self) -> bool {
+        matches!(self, Self::Refused(_) | Self::Wire(_))
+    }
+
     /// True where what was asked for is not there.
     pub fn not_found(&self) -> bool {
         matches!(self, Self::Refused(status) if status.code() == Code::NotFound)
@@ -270,7 +275,10 @@ impl Link {
         let status = match answered {
             Ok(Ok(response)) => {
                 let message = response.into_inner();
-                let stale = self.with(|inside| inside.saw(header(&message)));
+                let stale = self.with(|inside| {
+                    inside.route.answered();
+                    inside.saw(header(&message))
+                });
                 return Ok(Answer { message, stale });
             }
             Ok(Err(status)) => status,

@@ -185,7 +185,7 @@ async fn a_tree_that_ignores_term_is_killed() {
     let mut shim = launcher.launch(attempt.launch(LONG)).await.unwrap();
     attempt.reached("ready").await;
     attempt.reached("deep").await;
-    assert!(attempt.alive().len() >= 4);
+    wait_for(|| attempt.alive().len() >= 4).await;
     stop(&mut shim, StopCause::Cancel).await;
     let (said, exit) = to_the_end(&attempt, &mut shim).await;
     assert!(said.contains(&Report::Stopping { cause: StopCause::Cancel }));

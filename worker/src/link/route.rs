@@ -6,12 +6,17 @@ pub(super) struct Route {
     masters: Vec<String>,
     turn: usize,
     leader: Option<String>,
+    /// How often in a row one master sent us to another.
+    sent_on: u32,
 }
+
+/// Two masters that each take the other for the leader must not be asked in a circle without a pause.
+const SENT_ON_MAX: u32 = 2;
 
 impl Route {
     /// Over at least one address.
     pub(super) fn new(masters: Vec<String>) -> Self {
-        Self { masters, turn: 0, leader: None }
+        Self { masters, turn: 0, leader: None, sent_on: 0 }
     }
 
     /// Whom to ask.
@@ -39,7 +44,13 @@ impl Route {
             return false;
         }
         self.leader = Some(leader);
-        true
+        self.sent_on += 1;
+        self.sent_on <= SENT_ON_MAX
+    }
+
+    /// The master that was asked leads.
+    pub(super) fn answered(&mut self) {
+        self.sent_on = 0;
     }
 
     fn next(&mut self) {
@@ -83,6 +94,17 @@ mod tests {
         assert_eq!(route.address(), "http://c:9887");
         route.failed("http://c:9887");
         assert_eq!(route.address(), "http://b");
+    }
+
+    #[test]
+    fn masters_that_send_us_round_are_not_asked_without_a_pause() {
+        let mut route = route();
+        let told: Vec<bool> = [("http://a", "b"), ("http://b", "a"), ("http://a", "b")]
+            .map(|(asked, leader)| route.not_leading(asked, leader))
+            .into();
+        assert_eq!(told, [true, true, false]);
+        route.answered();
+        assert!(route.not_leading("http://b", "a"));
     }
 
     #[test]

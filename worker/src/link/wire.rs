@@ -75,10 +75,8 @@ pub(super) fn assignment(wire: v1::Assignment) -> Result<Assignment, WireError> 
         environment,
         files,
     } = wire;
-    let held =
-        Held { run: RunId::from_raw(run_id), token: token("assignment.token", &bytes)? };
-    let file =
-        |v1::JobFile { name, digest, executable }| FileSpec { name, digest, executable };
+    let held = Held { run: RunId::from_raw(run_id), token: token("assignment.token", &bytes)? };
+    let file = |v1::JobFile { name, digest, executable }| FileSpec { name, digest, executable };
     Ok(Assignment {
         held,
         fence: Fence::from_raw(fence),
@@ -160,9 +158,7 @@ const fn wire_end(end: AttemptEnd) -> v1::End {
         AttemptEnd::Cancelled => v1::End::Cancelled,
         AttemptEnd::NotYet => v1::End::NotYet,
         // The last two are no worker's to report.
-        AttemptEnd::Interrupted | AttemptEnd::Lost | AttemptEnd::Unaccepted => {
-            v1::End::Interrupted
-        }
+        AttemptEnd::Interrupted | AttemptEnd::Lost | AttemptEnd::Unaccepted => v1::End::Interrupted,
     }
 }
 
@@ -227,9 +223,6 @@ mod tests {
     #[test]
     fn an_assignment_of_an_unknown_kind_is_refused() {
         let wire = v1::Assignment { token: vec![1; 16], kind: 77, ..v1::Assignment::default() };
-        assert_eq!(
-            assignment(wire).unwrap_err().to_string(),
-            "assignment.kind is not known here"
-        );
+        assert_eq!(assignment(wire).unwrap_err().to_string(), "assignment.kind is not known here");
     }
 }

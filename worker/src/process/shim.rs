@@ -28,6 +28,8 @@ use super::sweep;
 use super::sys::{self, Reap, Reaped};
 use crate::clock;
 
+/// Where scripts that call `hera` find a master.
+const FOR_JOBS_TOO: &str = "HERA_SERVER";
 /// How many bytes of orders are read at once.
 const READ_SIZE: usize = 65_536;
 
@@ -107,8 +109,9 @@ fn spawn(launch: &Launch) -> io::Result<Pid> {
         .stderr(log)
         .process_group(0);
     for (name, _) in std::env::vars_os() {
-        // The worker's own settings, addresses and credentials among them, are not the job's.
-        if name.to_str().is_some_and(|name| name.starts_with("HERA_")) {
+        // The worker's own settings, credentials among them, are not the job's.
+        let own = |name: &str| name.starts_with("HERA_") && name != FOR_JOBS_TOO;
+        if name.to_str().is_some_and(own) {
             command.env_remove(name);
         }
     }
@@ -123,6 +126,13 @@ fn spawn(launch: &Launch) -> io::Result<Pid> {
 fn say(agent: &mut UnixStream, report: &Report) -> Result<(), BadMessage> {
     let _agent_is_gone = agent.write_all(&line(report)?);
     Ok(())
+}
+
+/// What the spawner says where it can make no shim.
+pub(super) fn say_not_spawned(agent: OwnedFd, error: &io::Error) {
+    let detail = format!("no process could be made: {error}");
+    // Without a word the attempt waits for its lease to run out, which is right too, and slower.
+    let _unencoded = say(&mut UnixStream::from(agent), &Report::NotSpawned { detail });
 }
 
 /// One job from exec on.

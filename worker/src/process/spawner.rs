@@ -95,8 +95,7 @@ impl Spawner {
                     Ok(Forked::Parent(pid)) => {
                         self.shims.insert(pid);
                     }
-                    // The stream is dropped without a word, which says it.
-                    Err(_no_more_processes) => {}
+                    Err(error) => shim::say_not_spawned(agent, &error),
                 },
                 None => self.control = None,
             }

@@ -6,8 +6,16 @@ use super::Finding;
 use super::tree::File;
 
 /// Where the types of the wire may be named; all others get values of common.
-const MESSAGES: &[&str] =
-    &["proto", "worker/src/link", "cli/src/command", "web", "tests", "bench", "xtask"];
+const MESSAGES: &[&str] = &[
+    "proto",
+    "worker/src/link",
+    "worker/tests",
+    "cli/src/command",
+    "web",
+    "tests",
+    "bench",
+    "xtask",
+];
 
 /// Where SQL may stand: the store, programs that test it, and scripts of jobs.
 const SQL: &[&str] = &["store", "testkit", "tests", "bench", "xtask", "worker/src/executor"];

@@ -1,0 +1,229 @@
+//! One attempt from its grant to its last byte: prepares it, has it executed, tells what becomes of it, and
+//! clears away. What should become of it is decided elsewhere, and comes as wishes.
+
+mod job;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+use tracing::{error, warn};
+
+use crate::agent::{Desk, Execute, Wish};
+use crate::attempt::{Ended, Event};
+use crate::attempt_dir::AttemptDir;
+use crate::batch::Batch;
+use crate::chain::Chain;
+use crate::contract::{Assignment, Finish, Held, Outcome, Release, Timing};
+use crate::executor::{self, Plan};
+use crate::files::Files;
+use crate::link::Link;
+use crate::process::launcher::Launcher;
+use crate::ship::Shipment;
+use crate::spool::{Spool, Waiting};
+use crate::tasks::Tasks;
+use job::{Job, JobEnd};
+
+/// How long an end waits for the rest of the log, so that who sees the one finds the other.
+const LOG_PATIENCE: Duration = Duration::from_secs(1);
+
+/// What executing needs. Shared by all attempts.
+pub(crate) struct Tools {
+    pub(crate) tasks: Tasks,
+    pub(crate) desk: Desk,
+    pub(crate) link: Arc<Link>,
+    pub(crate) launcher: Launcher,
+    pub(crate) files: Files,
+    pub(crate) spool: Spool,
+    pub(crate) attempts: std::path::PathBuf,
+    pub(crate) timing: Timing,
+    pub(crate) finishes: Batch<Finish>,
+    pub(crate) releases: Batch<Release>,
+    /// Keep the directories, for people who look for a fault.
+    pub(crate) keep_dirs: bool,
+}
+
+impl Execute for Arc<Tools> {
+    fn execute(&self, assignment: Assignment, wish: watch::Receiver<Wish>) {
+        let tools = Self::clone(self);
+        self.tasks.spawn("execute an attempt", |end| async move {
+            // What is cut off by the end is stopped by its shim, and found by the next process.
+            tokio::select! {
+                () = tools.execute(assignment, wish) => {}
+                () = end.cancelled() => {}
+            }
+        });
+    }
+}
+
+/// What there is of an attempt on the disk.
+struct Prepared {
+    dir: AttemptDir,
+    plan: Plan,
+}
+
+impl Tools {
+    async fn execute(self: &Arc<Self>, assignment: Assignment, mut wish: watch::Receiver<Wish>) {
+        let held = assignment.held;
+        // While the leader is asked whether it may start.
+        let prepared = self.prepare(&assignment).await;
+        let allowed =
+            wish.wait_for(|w| w.deadline.is_some() || ends(w)).await.is_ok_and(|w| !ends(&w));
+        let mut log = None;
+        let (dir, event) = match prepared {
+            Ok(Prepared { dir, .. }) if !allowed => (Some(dir), Event::Withdrawn),
+            Ok(Prepared { dir, plan: Plan::Nothing }) => (Some(dir), Event::Ended(nothing_ran())),
+            Ok(Prepared { dir, plan: Plan::Process { program, args } }) => {
+                let job = Job { tools: self, assignment: &assignment, dir: &dir, program, args };
+                let JobEnd { event, ship } = job.run(&mut wish).await;
+                log = ship;
+                (Some(dir), event)
+            }
+            Err(_) if !allowed => (None, Event::Withdrawn),
+            Err(detail) => (None, Event::NotSpawned(detail)),
+        };
+        self.desk.heard(held.token, event).await;
+        let name = dir.as_ref().map_or_else(|| held.token.hex(), |dir| dir.name().to_owned());
+        self.conclude(Remains { held, name, dir, log }, wish).await;
+    }
+
+    /// Makes the directory and what lies in it; in words why not.
+    async fn prepare(&self, assignment: &Assignment) -> Result<Prepared, String> {
+        let mut files = Vec::new();
+        for file in &assignment.files {
+            let content = self.files.get(&file.digest).await;
+            files.push((file.clone(), content.map_err(|error| Chain(&error).to_string())?));
+        }
+        let (assignment, attempts) = (assignment.clone(), self.attempts.clone());
+        let write = move || {
+            let dir = AttemptDir::create(&attempts, assignment.held, assignment.number)
+                .map_err(|error| format!("its directory could not be made: {error}"))?;
+            let lay = || {
+                for (file, content) in &files {
+                    executor::lay(file, content, &dir)?;
+                }
+                executor::executor(assignment.kind).prepare(&assignment, &dir)
+            };
+            let plan = lay().map_err(|error| Chain(&error).to_string())?;
+            Ok(Prepared { dir, plan })
+        };
+        tokio::task::spawn_blocking(write).await.map_err(|error| error.to_string())?
+    }
+
+    /// Tells the end until the leader has it, sends the rest of the log, and clears away.
+    pub(crate) async fn conclude(&self, remains: Remains, mut wish: watch::Receiver<Wish>) {
+        let Remains { held, name, dir, mut log } = remains;
+        let outcome = wish.wait_for(|w| w.outcome.is_some() || w.forget).await;
+        let outcome = outcome.ok().and_then(|w| w.outcome.clone());
+        if let Some(log) = &log {
+            log.ended.cancel();
+        }
+        if let Some(outcome) = outcome {
+            self.store(&name, held, &outcome).await;
+            if let Some(log) = &mut log {
+                // The log goes on by itself where this takes longer.
+                let _still_going = tokio::time::timeout(LOG_PATIENCE, &mut log.task).await;
+            }
+            self.tell(held, outcome, dir.as_ref()).await;
+        }
+        // Where the owner has gone, the next process goes on from the disk.
+        if wish.wait_for(|w| w.forget).await.is_err() {
+            return;
+        }
+        if let Err(error) = self.spool.remove(&name) {
+            warn!(error = %error, "an end that was told could not be deleted");
+        }
+        self.clear_away(dir, log).await;
+    }
+
+    /// Deletes what is left, once the log has been sent to its end.
+    pub(crate) async fn clear_away(&self, dir: Option<AttemptDir>, log: Option<Ship>) {
+        if let Some(log) = log {
+            log.ended.cancel();
+            if !log.task.is_finished() {
+                let _cut_off = log.task.await;
+            }
+        }
+        if let Some(dir) = dir {
+            self.clear(dir).await;
+        }
+    }
+
+    /// Writes the end down. Where the disk does not take it, it is told from memory.
+    async fn store(&self, name: &str, held: Held, outcome: &Outcome) {
+        let (spool, name) = (self.spool.clone(), name.to_owned());
+        let waiting = Waiting { held, outcome: outcome.clone() };
+        let stored = tokio::task::spawn_blocking(move || spool.store(&name, &waiting)).await;
+        if let Err(problem) = stored.map_err(std::io::Error::other).flatten() {
+            error!(run.id = %held.run, error = %problem, "an end could not be written down");
+        }
+    }
+
+    async fn tell(&self, held: Held, outcome: Outcome, dir: Option<&AttemptDir>) {
+        match outcome {
+            Outcome::Finish { end, exit } => {
+                let output = match dir.cloned() {
+                    Some(dir) => tokio::task::spawn_blocking(move || dir.output()).await,
+                    None => Ok(Ok(Vec::new())),
+                };
+                // One that cannot be taken has failed the attempt already.
+                let output = output.map_or_else(|_cut_off| Vec::new(), Result::unwrap_or_default);
+                self.finishes.push(Finish { held, end, exit, output });
+            }
+            Outcome::Release { cause, detail } => {
+                self.releases.push(Release { held, cause, detail });
+            }
+        }
+    }
+
+    async fn clear(&self, dir: AttemptDir) {
+        let keep = self.keep_dirs;
+        let clear = move || if keep { dir.disown() } else { dir.remove() };
+        let cleared = tokio::task::spawn_blocking(clear).await;
+        if let Err(error) = cleared.map_err(std::io::Error::other).flatten() {
+            warn!(error = %error, "an attempt's directory could not be cleared away");
+        }
+    }
+
+    /// Sends the log of the attempt while it is written.
+    pub(crate) fn ship(&self, held: Held, dir: &AttemptDir) -> Ship {
+        let shipment =
+            Shipment { link: Arc::clone(&self.link), token: held.token, path: dir.log() };
+        let ended = CancellationToken::new();
+        let told = ended.clone();
+        let task = self.tasks.spawn("send a log", |end| async move {
+            tokio::select! {
+                () = shipment.run(told) => {}
+                () = end.cancelled() => {}
+            }
+        });
+        Ship { ended, task }
+    }
+}
+
+/// What there is of an attempt of which nothing runs.
+pub(crate) struct Remains {
+    pub(crate) held: Held,
+    /// Of its end in the spool.
+    pub(crate) name: String,
+    pub(crate) dir: Option<AttemptDir>,
+    pub(crate) log: Option<Ship>,
+}
+
+/// A log on its way.
+pub(crate) struct Ship {
+    /// Cancelled when nothing more will be written.
+    pub(crate) ended: CancellationToken,
+    pub(crate) task: JoinHandle<()>,
+}
+
+/// True where it shall not run, or no longer.
+fn ends(wish: &Wish) -> bool {
+    wish.stop.is_some() || wish.outcome.is_some() || wish.forget
+}
+
+fn nothing_ran() -> Ended {
+    Ended { code: Some(0), signal: None, stopped: None, output_problem: None }
+}

@@ -1,0 +1,107 @@
+//! One open Poll, with a fresh token for each free place. Knows nothing of what it is granted.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use hera_common::id::Token;
+use hera_common::limits::POLL_TOKENS_MAX;
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+use tracing::{debug, error, warn};
+
+use crate::agent::Load;
+use crate::batch::Line;
+use crate::clock;
+use crate::pause::{Backoff, jitter};
+
+/// Between two tries of a Poll without an answer.
+const PAUSE: (Duration, Duration) = (Duration::from_millis(200), Duration::from_secs(2));
+/// The leader keeps an empty Poll open for 20 s; one that it answers at once is not repeated at once.
+const EMPTY_MIN: Duration = Duration::from_secs(1);
+/// How often a disk that is too full is looked at.
+const DISK_PAUSE: Duration = Duration::from_secs(5);
+
+/// How much room there must be for new attempts.
+#[derive(Debug, Clone)]
+pub(crate) struct Room {
+    pub(crate) path: PathBuf,
+    pub(crate) min_free_bytes: u64,
+}
+
+impl Room {
+    /// True where the disk has room, or nobody can say.
+    fn is_there(&self) -> bool {
+        rustix::fs::statvfs(&self.path)
+            .map_or(true, |disk| disk.f_bavail.saturating_mul(disk.f_frsize) >= self.min_free_bytes)
+    }
+}
+
+/// Polls until told to end.
+pub(crate) async fn poll(
+    line: Line,
+    mut load: watch::Receiver<Load>,
+    room: Room,
+    end: CancellationToken,
+) {
+    let polling = async {
+        // The owner goes when all ends.
+        while let Ok(places) = load.wait_for(|load| load.free > 0).await.map(|load| load.free) {
+            if !room.is_there() {
+                warn!("takes no work: less than {} bytes of disk are free", room.min_free_bytes);
+                tokio::time::sleep(DISK_PAUSE).await;
+                continue;
+            }
+            if once(&line, places).await.is_none() {
+                return;
+            }
+        }
+    };
+    tokio::select! {
+        () = polling => {}
+        () = end.cancelled() => {}
+    }
+}
+
+/// One Poll, repeated with its tokens until it is answered. None where the owner has gone.
+async fn once(line: &Line, places: u32) -> Option<()> {
+    let places = usize::try_from(places).unwrap_or(POLL_TOKENS_MAX).min(POLL_TOKENS_MAX);
+    let mut backoff = Backoff::new(PAUSE);
+    let mut tokens = fresh(places);
+    loop {
+        let asked = clock::boot();
+        let error = match line.link.poll(&tokens).await {
+            Ok(assignments) => {
+                let empty = assignments.is_empty();
+                line.desk.granted(assignments).await?;
+                if empty && clock::boot().since(asked) < EMPTY_MIN {
+                    tokio::time::sleep(backoff.next()).await;
+                }
+                return Some(());
+            }
+            Err(error) => error,
+        };
+        line.registrar.consider(&error);
+        if tokens.is_empty() {
+            tokens = fresh(places);
+        }
+        if !error.moved() {
+            debug!(error = %error, "could not ask for work");
+            tokio::time::sleep(jitter(backoff.next())).await;
+        }
+    }
+}
+
+/// So many random tokens; none where the system has no chance to give.
+fn fresh(places: usize) -> Vec<Token> {
+    let token = |_| {
+        let mut bytes = [0; 16];
+        match getrandom::fill(&mut bytes) {
+            Ok(()) => Some(Token::from_bytes(bytes)),
+            Err(problem) => {
+                error!(error = %problem, "no token can be made");
+                None
+            }
+        }
+    };
+    (0..places).map_while(token).collect()
+}
