@@ -10,7 +10,7 @@ use crate::path::Path;
 use crate::shift::Shift;
 use crate::spec::{Bind, Empty, On, Period};
 
-const EDGE: Names = Names {
+pub(super) const EDGE: Names = Names {
     known: &[&["job", "bind", "of", "n", "from", "to", "offset", "on", "empty"]],
     later: &[],
 };

@@ -16,12 +16,12 @@ use crate::limits::EDGES_MAX;
 use crate::path::Path;
 use crate::spec::Kind;
 
-const FILE: Names = Names {
+pub(super) const FILE: Names = Names {
     known: &[&["group", "owner", "zone", "config", "defaults", "jobs"]],
     later: &[&["calendars", "pools", "secrets"]],
 };
-const DEFAULTS: Names = Names { known: &[settings::KNOWN], later: &[settings::LATER] };
-const JOB: Names = Names {
+pub(super) const DEFAULTS: Names = Names { known: &[settings::KNOWN], later: &[settings::LATER] };
+pub(super) const JOB: Names = Names {
     known: &[
         &[
             "name",
@@ -41,13 +41,13 @@ const JOB: Names = Names {
     ],
     later: &[settings::LATER],
 };
-const SCHEDULE: Names = Names {
+pub(super) const SCHEDULE: Names = Names {
     known: &[&["cron", "zone"]],
     later: &[&[
         "at", "calendar", "dst", "end", "every", "exclude", "include", "jitter", "roll", "start",
     ]],
 };
-const SCRIPT: Names = Names { known: &[&["file"]], later: &[] };
+pub(super) const SCRIPT: Names = Names { known: &[&["file"]], later: &[] };
 
 /// A job file.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -39,8 +39,8 @@ pub(super) const LATER: &[&str] = &[
     "secrets",
     "wait_for",
 ];
-const DATA: Names = Names { known: &[&["period", "offset"]], later: &[] };
-const RETRIES: Names =
+pub(super) const DATA: Names = Names { known: &[&["period", "offset"]], later: &[] };
+pub(super) const RETRIES: Names =
     Names { known: &[&["times", "delay", "backoff", "max_delay", "not_on"]], later: &[] };
 /// Periods that a data interval may be moved: 10,000 hours are more than a year.
 const DATA_OFFSET_MAX: i32 = 10_000;
