@@ -1,4 +1,4 @@
--- Instants are BIGINT milliseconds UTC in both databases; `seq` counts the changes of a row.
+-- Instants are milliseconds UTC in both databases; `seq` counts the changes of a row.
 
 CREATE FUNCTION now_ms() RETURNS bigint LANGUAGE sql VOLATILE AS
   $$ SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint $$;
@@ -100,7 +100,8 @@ CREATE TABLE action (
   CHECK ((state IN ('failed', 'skipped')) <= (reason IS NOT NULL)),
   CHECK (state <> 'active' OR live_run IS NOT NULL)
 );
-CREATE INDEX action_open ON action (job_id) WHERE state IN ('planned', 'waiting', 'active');
+CREATE INDEX action_open ON action (job_id)
+  WHERE state IN ('planned', 'waiting', 'active') OR live_run IS NOT NULL;
 CREATE INDEX action_version ON action (version, action_id);
 
 CREATE TABLE binding (

@@ -5,14 +5,20 @@ mod error;
 mod load;
 mod mark;
 mod memory;
+mod open;
+mod postgres;
 mod read;
 mod rules;
+mod sql;
+mod sqlite;
 mod store;
 
 pub use error::{CommitError, StoreError};
 pub use load::{BadRow, BoundAction, Scope, Snapshot};
 pub use memory::{CommitFault, MemoryStore, Rows};
+pub use open::{Options, open, open_sql};
 pub use read::{
     ActionFilter, ActionPage, AttemptView, LogRead, Page, RunFilter, RunView, StateFilter,
 };
+pub use sql::SqlStore;
 pub use store::{Candidate, Seen, Store};

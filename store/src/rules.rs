@@ -44,7 +44,8 @@ pub(crate) fn run_change(old: &Run, new: &Run) -> Result<(), Broken> {
         && new.hb_seq > old.hb_seq;
     let same = (new.action, new.job, new.version, new.number, new.revision, new.limits)
         == (old.action, old.job, old.version, old.number, old.revision, old.limits)
-        && (new.trigger, new.exclusive, &new.set) == (old.trigger, old.exclusive, &old.set);
+        && (new.trigger, new.exclusive, &new.set) == (old.trigger, old.exclusive, &old.set)
+        && (&new.actor, &new.why) == (&old.actor, &old.why);
     holds(forward && same, || format!("run {id} went backwards"))
 }
 

@@ -40,7 +40,9 @@ macro_rules! on_each {
 }
 
 suite! {
-    memory: crate::places::memory::Memory => {
+    memory: crate::places::memory::Memory,
+    sqlite: crate::places::sqlite::Sqlite,
+    postgres: crate::places::postgres::Postgres => {
         lead {
             an_old_epoch_is_fenced
             the_leader_renews_and_resigns_and_nobody_else_does

@@ -22,6 +22,11 @@ pub(crate) trait Place: Sized + Send + Sync {
     async fn second(&self) -> Option<Arc<dyn Store>>;
 }
 
+/// A place whose store counts the statements that it sends.
+pub(crate) trait Counted {
+    fn statements(&self) -> u64;
+}
+
 /// A store, and the epoch in which the case writes.
 pub(crate) struct World {
     pub(crate) store: Arc<dyn Store>,

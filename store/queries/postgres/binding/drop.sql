@@ -1,0 +1,2 @@
+-- Unbinds actions.
+DELETE FROM binding WHERE action_id = ANY ($1)

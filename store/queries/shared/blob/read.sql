@@ -1,0 +1,1 @@
+SELECT bytes FROM blob WHERE digest = $1

@@ -1,0 +1,4 @@
+SELECT
+  g.group_id, g.path, CAST(g.spec AS text), g.seq, g.created_at
+FROM job_group g
+ORDER BY g.group_id

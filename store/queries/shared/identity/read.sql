@@ -1,0 +1,1 @@
+SELECT store_id FROM store_identity WHERE id = 1

@@ -1,0 +1,1 @@
+SELECT epoch, holder, address, renew_seq FROM leadership WHERE id = 1

@@ -1,0 +1,1 @@
+SELECT bytes FROM output WHERE fence = $1

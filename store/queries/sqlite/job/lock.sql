@@ -1,0 +1,5 @@
+-- Reads; the one writer needs no lock: what a batch believes something about.
+SELECT job_id, seq, path
+FROM job
+WHERE job_id IN (SELECT value FROM json_each($1))
+ORDER BY job_id

@@ -1,0 +1,187 @@
+//! A batch, as statements of one transaction: the epoch first, then the rows that it believes something about,
+//! then what `admit` planned, one statement for each kind of write. Judges nothing itself.
+
+use hera_common::id::{ActionId, Epoch, Fence, GroupId, JobId, RunId, Seq, Token, WorkerId};
+use hera_common::time::Wall;
+use hera_common::unit::{Batch, Committed, Marks};
+
+use super::ask::{Ask, Bind};
+use super::catalog::Catalog;
+use super::cells::{Reader, Unreadable};
+use super::dialect::{Dialect, Fault, Purpose, Session};
+use super::write::Writer;
+use crate::StoreError;
+use crate::admit::{Found, Needs, RunMark, admit};
+
+/// How often a transaction that met another one is tried. Locks are taken in one order, so that a second try is
+/// already rare.
+const TRIES_MAX: u32 = 5;
+
+/// Commits, as [`crate::Store::commit`] promises.
+pub(crate) async fn commit(
+    db: &dyn Dialect,
+    epoch: Epoch,
+    batch: &Batch,
+) -> Result<Committed, StoreError> {
+    let mut tries = 1;
+    loop {
+        match attempt(db, epoch, batch).await {
+            Err(Fault::Again(_)) if tries < TRIES_MAX => tries += 1,
+            told => return told.map_err(StoreError::from),
+        }
+    }
+}
+
+async fn attempt(db: &dyn Dialect, epoch: Epoch, batch: &Batch) -> Result<Committed, Fault> {
+    let mut session = db.session(Purpose::Write).await?;
+    match within(&mut *session, db.catalog(), epoch, batch).await {
+        Ok(committed) => {
+            session.finish().await?;
+            Ok(committed)
+        }
+        Err(fault) => {
+            session.give_up().await;
+            Err(fault)
+        }
+    }
+}
+
+async fn within(
+    session: &mut dyn Session,
+    catalog: &'static Catalog,
+    epoch: Epoch,
+    batch: &Batch,
+) -> Result<Committed, Fault> {
+    let (store_now, marks) = guard(session, catalog, epoch).await?;
+    let mut seen = look(session, catalog, &Needs::of(batch)).await?;
+    let paths = std::mem::take(&mut seen.paths);
+    let plan = admit(batch, seen.found).map_err(StoreError::from)?;
+    let mut writer = Writer { session, catalog, now: store_now };
+    writer.plan(&plan, &paths).await?;
+    if let Some(higher) = raised(&marks, &batch.marks) {
+        writer.raise(&higher).await?;
+    }
+    Ok(Committed { outcomes: plan.outcomes, store_now })
+}
+
+/// Holds the term, and reads the clock and the marks.
+async fn guard(
+    session: &mut dyn Session,
+    catalog: &'static Catalog,
+    epoch: Epoch,
+) -> Result<(Wall, Marks), Fault> {
+    let ask = Ask::of(catalog.guard).bind(Bind::Int(epoch.raw()));
+    let mut found = None;
+    session
+        .each(ask, &mut |mut row| {
+            found = Some((Wall::from_ms(row.int()?), marks(&mut row)?));
+            Ok(())
+        })
+        .await?;
+    found.ok_or(Fault::Fatal(StoreError::NotLeader))
+}
+
+/// Reads the highest ids in use.
+pub(crate) fn marks(row: &mut Reader<'_>) -> Result<Marks, Unreadable> {
+    Ok(Marks {
+        job: JobId::from_raw(row.int()?),
+        group: GroupId::from_raw(row.int()?),
+        action: ActionId::from_raw(row.int()?),
+        run: RunId::from_raw(row.int()?),
+        fence: Fence::from_raw(row.int()?),
+        worker: WorkerId::from_raw(row.int()?),
+    })
+}
+
+/// The marks to write, if one of them is higher than what the store has.
+fn raised(stored: &Marks, used: &Marks) -> Option<Marks> {
+    let highest = Marks {
+        job: stored.job.max(used.job),
+        group: stored.group.max(used.group),
+        action: stored.action.max(used.action),
+        run: stored.run.max(used.run),
+        fence: stored.fence.max(used.fence),
+        worker: stored.worker.max(used.worker),
+    };
+    (highest != *stored).then_some(highest)
+}
+
+/// The rows that a batch needs, and the paths of the jobs among them.
+#[derive(Default)]
+struct Seen {
+    found: Found,
+    paths: Vec<(JobId, String)>,
+}
+
+/// Reads and locks, in the one order: jobs, cursors, actions, runs, workers.
+async fn look(
+    session: &mut dyn Session,
+    catalog: &'static Catalog,
+    needs: &Needs,
+) -> Result<Seen, Fault> {
+    let mut seen = Seen::default();
+    let Seen { found, paths } = &mut seen;
+    rows(session, catalog.job_lock, needs.jobs.iter().map(|id| id.raw()), &mut |row| {
+        let id = JobId::from_raw(row.int()?);
+        found.jobs.insert(id, Seq::from_raw(row.int()?));
+        paths.push((id, row.owned()?));
+        Ok(())
+    })
+    .await?;
+    rows(session, catalog.cursor_lock, needs.cursors.iter().map(|id| id.raw()), &mut |row| {
+        found.cursors.insert(JobId::from_raw(row.int()?), Seq::from_raw(row.int()?));
+        Ok(())
+    })
+    .await?;
+    rows(session, catalog.action_lock, needs.actions.iter().map(|id| id.raw()), &mut |row| {
+        found.actions.insert(ActionId::from_raw(row.int()?), Seq::from_raw(row.int()?));
+        Ok(())
+    })
+    .await?;
+    rows(session, catalog.run_lock, needs.runs.iter().map(|id| id.raw()), &mut |row| {
+        let id = RunId::from_raw(row.int()?);
+        let hb_seq = Seq::from_raw(row.int()?);
+        found.runs.insert(id, RunMark { hb_seq, token: row.maybe_word(Token::from_hex)? });
+        Ok(())
+    })
+    .await?;
+    rows(session, catalog.worker_lock, needs.workers.iter().map(|id| id.raw()), &mut |row| {
+        found.workers.insert(WorkerId::from_raw(row.int()?), Seq::from_raw(row.int()?));
+        Ok(())
+    })
+    .await?;
+    Ok(seen)
+}
+
+type ReadRow<'f> = dyn FnMut(&mut Reader<'_>) -> Result<(), Unreadable> + Send + 'f;
+
+/// The rows with these ids; no statement where there is none to read.
+async fn rows(
+    session: &mut dyn Session,
+    statement: &'static str,
+    ids: impl Iterator<Item = i64>,
+    read: &mut ReadRow<'_>,
+) -> Result<(), Fault> {
+    let ids: Vec<i64> = ids.collect();
+    if ids.is_empty() {
+        return Ok(());
+    }
+    let ask = Ask::of(statement).bind(Bind::Ints(ids));
+    session.each(ask, &mut |mut row| Ok(read(&mut row)?)).await
+}
+
+#[cfg(test)]
+mod tests {
+    use hera_common::id::{JobId, RunId};
+    use hera_common::unit::Marks;
+
+    use super::raised;
+
+    #[test]
+    fn marks_are_written_only_when_one_is_higher() {
+        let stored = Marks { job: JobId::from_raw(5), ..Marks::default() };
+        assert_eq!(raised(&stored, &Marks::default()), None);
+        let used = Marks { run: RunId::from_raw(1), ..Marks::default() };
+        assert_eq!(raised(&stored, &used), Some(Marks { run: RunId::from_raw(1), ..stored }));
+    }
+}
