@@ -354,8 +354,11 @@ impl<'a> Drafting<'a> {
             };
             let field = match &fault {
                 graph::Refusal::Cycle { path } => {
-                    let names: Vec<String> =
-                        path.iter().chain(path.first()).map(|id| self.draft.catalog.name(*id)).collect();
+                    let names: Vec<String> = path
+                        .iter()
+                        .chain(path.first())
+                        .map(|id| self.draft.catalog.name(*id))
+                        .collect();
                     let names = names.join(" -> ");
                     FieldError::new("depends_on", format!("the jobs wait for one another: {names}"))
                 }

@@ -104,6 +104,7 @@ impl Zones {
         }
         let known = self.zones.iter().find(|(_, known)| same(known)).map(|(number, _)| *number);
         let number = known.unwrap_or(self.zones.len());
+        self.zones.entry(number).or_insert_with(|| Zone::new(zone.clone()));
         if let Some(name) = zone.iana_name() {
             self.by_name.insert(name.to_owned(), number);
         }

@@ -8,3 +8,5 @@
 
 mod deep;
 mod oracle;
+mod random;
+mod reference;
