@@ -1,0 +1,313 @@
+//! The loop of a leader: takes what is queued, lets the engine decide, commits, and only then answers. It owns the engine
+//! for one term, and must not decide anything itself.
+
+mod answer;
+mod reload;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use hera_common::id::{Epoch, JobId};
+use hera_common::snapshot::Snapshot;
+use hera_common::time::Now;
+use hera_common::unit::{Batch, Committed, Outcome};
+use hera_engine::catalog::Catalog;
+use hera_engine::input::{Effect, Input, Reply, Step, Tag, Tagged};
+use hera_engine::{Chance, Engine};
+use hera_store::{Store, StoreError};
+use tokio::sync::{mpsc, oneshot, watch};
+use tokio_util::sync::CancellationToken;
+use tracing::{debug, error, warn};
+
+use crate::chain::Chain;
+use crate::chance::SystemChance;
+use crate::changes::Changes;
+use crate::clock::Clock;
+use crate::desk::{Ask, Desk, INBOX_MAX, Told, Unanswered};
+use crate::tasks::Tasks;
+
+/// What the loop asks of the engine; a test gives a scripted one.
+pub(crate) trait Decide: Send {
+    fn reload(&mut self, jobs: &[JobId], snapshot: Snapshot, now: Now);
+    fn step(&mut self, now: Now, chance: &mut dyn Chance, inputs: Vec<Tagged>) -> Step;
+    fn wake_in(&mut self, now: Now) -> Option<Duration>;
+    fn catalog(&self) -> Arc<Catalog>;
+}
+
+impl Decide for Engine {
+    fn reload(&mut self, jobs: &[JobId], snapshot: Snapshot, now: Now) {
+        Self::reload(self, jobs, snapshot, now);
+    }
+
+    fn step(&mut self, now: Now, chance: &mut dyn Chance, inputs: Vec<Tagged>) -> Step {
+        Self::step(self, now, chance, inputs)
+    }
+
+    fn wake_in(&mut self, now: Now) -> Option<Duration> {
+        Self::wake_in(self, now)
+    }
+
+    fn catalog(&self) -> Arc<Catalog> {
+        Self::catalog(self)
+    }
+}
+
+/// How a term is told to end.
+#[derive(Debug, Clone)]
+pub(crate) struct Term {
+    /// After the commit that is in flight.
+    pub(crate) stop: CancellationToken,
+    /// At once: this master leads no more.
+    pub(crate) lost: CancellationToken,
+}
+
+/// Why the loop ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum LoopEnd {
+    /// It was told to stop, and nothing is in flight.
+    Stopped,
+    /// Another master leads, or may.
+    NotLeader,
+    /// The store cannot be used; starting again does not help.
+    Unusable,
+}
+
+/// What the loop needs of its surroundings.
+#[derive(Clone)]
+pub(crate) struct Around {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) clock: Clock,
+    pub(crate) changes: Changes,
+    pub(crate) tasks: Tasks,
+}
+
+/// The loop's own state.
+pub(crate) struct CommitLoop<E> {
+    engine: E,
+    epoch: Epoch,
+    chance: SystemChance,
+    around: Around,
+    term: Term,
+    desk: Desk,
+    inbox: mpsc::Receiver<Ask>,
+    callers: BTreeMap<Tag, oneshot::Sender<Told>>,
+    catalog: watch::Sender<Arc<Catalog>>,
+    doubts: reload::Doubts,
+}
+
+/// No answer for this long is none: large applies take seconds, and a store that is gone is found by the renewals first.
+const COMMIT_MAX: Duration = Duration::from_secs(60);
+/// The longest sleep while something is due within [`SOON`]: the clock is read again at each wake.
+const SLEEP_SOON_MAX: Duration = Duration::from_secs(1);
+const SOON: Duration = Duration::from_secs(60);
+/// The longest sleep at all.
+const SLEEP_MAX: Duration = Duration::from_secs(60);
+
+/// What a term begins with.
+pub(crate) struct Begin<E> {
+    pub(crate) engine: E,
+    pub(crate) epoch: Epoch,
+    pub(crate) term: Term,
+    pub(crate) desk: Desk,
+    pub(crate) inbox: mpsc::Receiver<Ask>,
+    pub(crate) catalog: watch::Sender<Arc<Catalog>>,
+}
+
+impl<E: Decide> CommitLoop<E> {
+    /// A loop round an engine that has loaded.
+    pub(crate) fn new(begin: Begin<E>, around: Around) -> Self {
+        let Begin { engine, epoch, term, desk, inbox, catalog } = begin;
+        let chance = SystemChance;
+        let (callers, doubts) = (BTreeMap::new(), reload::Doubts::default());
+        Self { engine, epoch, chance, around, term, desk, inbox, callers, catalog, doubts }
+    }
+
+    /// Runs until the term ends. The first batch begins with a tick, so that what was missed is decided before polls are
+    /// answered.
+    pub(crate) async fn run(mut self) -> LoopEnd {
+        let mut asks = Vec::with_capacity(INBOX_MAX);
+        let mut inputs = vec![self.tick()];
+        loop {
+            // What has queued in the meantime is part of this batch.
+            while inputs.len() < INBOX_MAX
+                && let Ok(ask) = self.inbox.try_recv()
+            {
+                inputs.push(self.admit(ask));
+            }
+            if let Err(end) = self.turn(std::mem::take(&mut inputs)).await {
+                return end;
+            }
+            let now = self.around.clock.now();
+            let doubts = self.doubts.due_in(now.boot).unwrap_or(SLEEP_MAX);
+            let sleep = sleep(self.engine.wake_in(now)).min(doubts);
+            tokio::select! {
+                biased;
+                () = self.term.lost.cancelled() => return LoopEnd::NotLeader,
+                () = self.term.stop.cancelled() => return LoopEnd::Stopped,
+                _count = self.inbox.recv_many(&mut asks, INBOX_MAX) => {}
+                () = tokio::time::sleep(sleep) => {}
+            }
+            if self.doubts.due(self.around.clock.boot())
+                && let Err(end) = self.settle_doubts().await
+            {
+                return end;
+            }
+            let due = self.engine.wake_in(self.around.clock.now()) == Some(Duration::ZERO);
+            if due || asks.is_empty() {
+                inputs.push(self.tick());
+            }
+            for ask in asks.drain(..) {
+                inputs.push(self.admit(ask));
+            }
+        }
+    }
+
+    fn tick(&self) -> Tagged {
+        Tagged { tag: self.desk.tag(), input: Input::Tick }
+    }
+
+    fn admit(&mut self, ask: Ask) -> Tagged {
+        let Ask { tag, input, reply } = ask;
+        if let Some(reply) = reply {
+            self.callers.insert(tag, reply);
+        }
+        Tagged { tag, input }
+    }
+
+    /// One batch: decide, commit, answer.
+    async fn turn(&mut self, inputs: Vec<Tagged>) -> Result<(), LoopEnd> {
+        let count = inputs.len();
+        let step = self.engine.step(self.around.clock.now(), &mut self.chance, inputs);
+        debug!(input_count = count, unit_count = step.batch.units.len(), "decided a batch");
+        if !must_commit(&step) {
+            self.finish(step, &[]);
+            return Ok(());
+        }
+        match self.commit(&step.batch).await {
+            Ok(committed) => self.committed(step, &committed).await,
+            Err(StoreError::NotLeader) => Err(LoopEnd::NotLeader),
+            Err(error @ StoreError::Unusable(_)) => {
+                error!(error = %Chain(&error), "the store cannot be used");
+                Err(LoopEnd::Unusable)
+            }
+            Err(
+                error @ (StoreError::Unavailable(_)
+                | StoreError::Corrupt { .. }
+                | StoreError::BadMark(_)),
+            ) => {
+                warn!(error = %Chain(&error), unit_count = step.batch.units.len(), "a commit failed");
+                self.failed(step).await
+            }
+        }
+    }
+
+    async fn commit(&self, batch: &Batch) -> Result<Committed, StoreError> {
+        let sent = self.around.clock.boot();
+        let committed = tokio::select! {
+            biased;
+            () = self.term.lost.cancelled() => return Err(StoreError::NotLeader),
+            done = tokio::time::timeout(COMMIT_MAX, self.around.store.commit(self.epoch, batch)) => {
+                done.map_err(|elapsed| StoreError::Unavailable(Box::new(elapsed)))??
+            }
+        };
+        self.around.clock.measured(sent, committed.store_now);
+        Ok(committed)
+    }
+
+    async fn committed(&mut self, step: Step, committed: &Committed) -> Result<(), LoopEnd> {
+        let left_out = left_out(&step, &committed.outcomes);
+        let all_done = left_out.is_empty();
+        if all_done {
+            // Before the answers, so that a caller reads what it has just written.
+            self.publish();
+        }
+        self.finish(step, &committed.outcomes);
+        if all_done {
+            return Ok(());
+        }
+        warn!(job_count = left_out.len(), "units were left out, their jobs are read again");
+        self.read_again(&left_out).await
+    }
+
+    /// Nobody knows what became of the batch.
+    async fn failed(&mut self, step: Step) -> Result<(), LoopEnd> {
+        let touched = jobs(step.touched.iter().flatten());
+        for answer in step.answers {
+            self.tell(answer.tag, Err(Unanswered::Unknown));
+        }
+        for effect in step.effects {
+            // A question to the store is asked all the same; what was to be told never happened.
+            if let Effect::Resolve(versions) = effect {
+                self.resolve(versions);
+            }
+        }
+        self.doubts.add(self.around.clock.boot(), &touched);
+        self.read_again(&touched).await
+    }
+
+    fn publish(&self) {
+        let catalog = self.engine.catalog();
+        self.catalog.send_if_modified(|old| {
+            let changed = !Arc::ptr_eq(old, &catalog);
+            *old = catalog;
+            changed
+        });
+    }
+
+    /// Gives the answers and performs the effects of a batch that is committed.
+    fn finish(&mut self, step: Step, outcomes: &[Outcome]) {
+        for answer in step.answers {
+            let told = answer::told(answer.reply, &answer.after, outcomes);
+            self.tell(answer.tag, told);
+        }
+        let at = self.around.clock.now().wall;
+        for effect in step.effects {
+            match effect {
+                Effect::Resolve(versions) => self.resolve(versions),
+                Effect::Changed { unit, change } => {
+                    if answer::done(outcomes, unit) {
+                        self.around.changes.tell(at, change);
+                    }
+                }
+            }
+        }
+    }
+
+    fn tell(&mut self, tag: Tag, told: Told) {
+        let Some(caller) = self.callers.remove(&tag) else { return };
+        if caller.send(told).is_err() {
+            debug!("a caller left before its answer");
+        }
+    }
+}
+
+/// An empty batch with verdicts is committed, too: a verdict on a token holds only if the store has just said that this
+/// master leads.
+fn must_commit(step: &Step) -> bool {
+    let verdicts = |reply: &Reply| matches!(reply, Reply::Verdicts(items) if !items.is_empty());
+    !step.batch.units.is_empty() || step.answers.iter().any(|answer| verdicts(&answer.reply))
+}
+
+/// The jobs of the units that were left out.
+fn left_out(step: &Step, outcomes: &[Outcome]) -> Vec<JobId> {
+    let units = outcomes.iter().zip(&step.touched);
+    jobs(units.filter(|(outcome, _jobs)| **outcome == Outcome::LeftOut).flat_map(|(_, jobs)| jobs))
+}
+
+fn jobs<'a>(jobs: impl Iterator<Item = &'a JobId>) -> Vec<JobId> {
+    let mut jobs: Vec<JobId> = jobs.copied().collect();
+    jobs.sort_unstable();
+    jobs.dedup();
+    jobs
+}
+
+/// How long to sleep when the engine wants to wake in `wake`.
+fn sleep(wake: Option<Duration>) -> Duration {
+    match wake {
+        Some(wake) if wake <= SOON => wake.min(SLEEP_SOON_MAX),
+        Some(_) | None => SLEEP_MAX,
+    }
+}

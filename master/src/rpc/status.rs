@@ -1,0 +1,114 @@
+//! The one bridge from faults to gRPC. Faults of ours are logged here with their causes, and told in short.
+
+use hera_proto::LEADER_KEY;
+use tonic::metadata::MetadataValue;
+use tonic::{Code, Status};
+use tonic_types::{ErrorDetails, FieldViolation, StatusExt as _};
+use tracing::error;
+
+use crate::chain::Chain;
+use crate::service::fault::{Fault, FaultKind, Violation};
+
+/// What the caller is told.
+pub(super) fn status(fault: Fault) -> Status {
+    let code = match fault.kind() {
+        FaultKind::Invalid => Code::InvalidArgument,
+        FaultKind::NotFound => Code::NotFound,
+        FaultKind::AlreadyExists => Code::AlreadyExists,
+        FaultKind::Conflict | FaultKind::NotLeading => Code::FailedPrecondition,
+        FaultKind::Stale => Code::Aborted,
+        FaultKind::Unavailable => Code::Unavailable,
+        FaultKind::Internal => Code::Internal,
+    };
+    let text = fault.to_string();
+    match fault {
+        Fault::Invalid(violations) => invalid(text, violations),
+        Fault::NotLeading { leader } => not_leading(&text, leader.as_deref()),
+        Fault::Store(_) | Fault::OtherReply => {
+            error!(error = %Chain(&fault), "a request failed");
+            Status::new(code, text)
+        }
+        Fault::Activating
+        | Fault::Stopping
+        | Fault::NotFound(_)
+        | Fault::AlreadyExists(_)
+        | Fault::Conflict(_)
+        | Fault::Stale(_)
+        | Fault::Unanswered(_) => Status::new(code, text),
+    }
+}
+
+fn invalid(text: String, violations: Vec<Violation>) -> Status {
+    let wire = |Violation { field, problem }| FieldViolation::new(field, problem);
+    let violations: Vec<_> = violations.into_iter().map(wire).collect();
+    let details = ErrorDetails::with_bad_request(violations);
+    Status::with_error_details(Code::InvalidArgument, text, details)
+}
+
+fn not_leading(text: &str, leader: Option<&str>) -> Status {
+    let mut status = Status::failed_precondition(text);
+    // Present and empty where nobody leads: callers tell by the key that the call was not refused for what it asked.
+    let leader = leader.and_then(|leader| MetadataValue::try_from(leader).ok());
+    let leader = leader.unwrap_or_else(|| MetadataValue::from_static(""));
+    status.metadata_mut().insert(LEADER_KEY, leader);
+    status
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+    use hera_store::StoreError;
+    use tonic_types::StatusExt as _;
+
+    use super::{Fault, LEADER_KEY, status};
+    use crate::desk::Unanswered;
+
+    #[test]
+    fn each_fault_has_its_code() {
+        let store = |text: &str| Fault::Store(StoreError::Unavailable(text.into()));
+        let faults = [
+            Fault::NotLeading { leader: None },
+            Fault::Activating,
+            Fault::Stopping,
+            Fault::invalid("page.limit", "must be at most 1000"),
+            Fault::NotFound("job a/b does not exist".to_owned()),
+            Fault::AlreadyExists("a".to_owned()),
+            Fault::Conflict("b depends on it".to_owned()),
+            Fault::Stale("read again".to_owned()),
+            Fault::Unanswered(Unanswered::LeftOut),
+            store("down"),
+            Fault::Store(StoreError::Unusable("old".to_owned())),
+            Fault::OtherReply,
+        ];
+        let told = faults.map(|fault| {
+            let status = status(fault);
+            format!("{:?}: {}", status.code(), status.message())
+        });
+        expect![[r#"
+            FailedPrecondition: this master does not lead
+            Unavailable: this master is about to lead, ask again
+            Unavailable: this master is stopping
+            InvalidArgument: page.limit: must be at most 1000
+            NotFound: job a/b does not exist
+            AlreadyExists: a
+            FailedPrecondition: b depends on it
+            Aborted: read again
+            Unavailable: something else changed the same things first, ask again
+            Unavailable: the store does not answer as it should
+            Internal: the store does not answer as it should
+            Internal: the engine answered something else than was asked"#]]
+        .assert_eq(&told.join("\n"));
+    }
+
+    #[test]
+    fn a_standby_names_the_leader_and_a_bad_field_is_named() {
+        let leader = Some("http://m1:9887".to_owned());
+        let told = status(Fault::NotLeading { leader });
+        assert_eq!(told.metadata().get(LEADER_KEY).unwrap(), "http://m1:9887");
+
+        let told = status(Fault::invalid("asked.actor", "must not be empty"));
+        let details = told.get_details_bad_request().unwrap();
+        assert_eq!(details.field_violations[0].field, "asked.actor");
+        assert_eq!(details.field_violations[0].description, "must not be empty");
+    }
+}

@@ -1,0 +1,92 @@
+//! Looking at runs and their attempts. It must not change anything.
+
+use hera_common::id::RunId;
+use hera_engine::catalog::Catalog;
+use hera_store::{Page, RunFilter, RunView};
+
+use super::Service;
+use super::fault::Fault;
+use super::filter::{self, JobsWanted};
+use super::page::{List, Piece, Wanted};
+use super::shown::{Shower, ShownAttempt, ShownRun};
+
+/// Which runs; empty is no limit.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct RunWanted {
+    pub(crate) jobs: JobsWanted,
+    /// An action's name.
+    pub(crate) action: String,
+    pub(crate) states: Vec<String>,
+    pub(crate) triggers: Vec<String>,
+}
+
+impl Service {
+    /// Runs by filter, newest first.
+    pub(crate) async fn list_runs(
+        &self,
+        wanted: &RunWanted,
+        page: &Wanted,
+    ) -> Result<Piece<ShownRun>, Fault> {
+        let lead = self.lead()?;
+        let catalog = lead.catalog();
+        let list = List::new("runs", wanted);
+        let mark = list.open(page)?.and_then(|mark| mark.parse().ok()).map(RunId::from_raw);
+        let filter = self.run_filter(wanted, &catalog, mark).await?;
+        let limit = usize::try_from(page.limit).unwrap_or(usize::MAX);
+        let read = Page { limit: page.limit.saturating_add(1), after: None };
+        let mut rows = self.store().list_runs(&filter, &read).await?;
+        let more = rows.len() > limit;
+        rows.truncate(limit);
+        let last = rows.last().filter(|_row| more).map(|view| view.run.id.to_string());
+        let next = last.map(|mark| list.seal(&mark)).unwrap_or_default();
+        let shower = Shower::new(&lead, &catalog, self.now().wall);
+        let rows = rows.into_iter().map(|view| shown(&shower, view)).collect();
+        Ok(Piece { rows, next })
+    }
+
+    async fn run_filter(
+        &self,
+        wanted: &RunWanted,
+        catalog: &Catalog,
+        before: Option<RunId>,
+    ) -> Result<RunFilter, Fault> {
+        let RunWanted { jobs, action, states, triggers } = wanted;
+        let action = match action.as_str() {
+            "" => None,
+            name => Some(self.find_action(catalog, "action", name).await?.action.id),
+        };
+        Ok(RunFilter {
+            jobs: jobs.ids(catalog),
+            action,
+            states: filter::run_states("states", states)?,
+            triggers: filter::triggers("triggers", triggers)?,
+            before,
+        })
+    }
+
+    /// One run with its attempts.
+    pub(crate) async fn get_run(&self, name: &str) -> Result<(ShownRun, Vec<ShownAttempt>), Fault> {
+        let lead = self.lead()?;
+        let catalog = lead.catalog();
+        let view = self.find_run(&catalog, "run", name).await?;
+        let attempts = self.store().attempts(view.run.id).await?;
+        let action = self.store().action(view.run.action).await?;
+        let shower = Shower::new(&lead, &catalog, self.now().wall);
+        let run = match action {
+            Some(bound) => shower.run_of(view.run, &bound.action),
+            None => shower.run(view.run),
+        };
+        let attempts = attempts.into_iter().map(|view| ShownAttempt {
+            attempt: view.attempt,
+            worker: view.worker,
+            log_bytes: view.log_bytes,
+        });
+        Ok((run, attempts.collect()))
+    }
+}
+
+fn shown(shower: &Shower<'_>, view: RunView) -> ShownRun {
+    let mut run = shower.run(view.run);
+    run.worker = view.worker.or(run.worker);
+    run
+}
