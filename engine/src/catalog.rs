@@ -41,7 +41,7 @@ pub struct Group {
 }
 
 /// A job, read and checked.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Job {
     pub row: JobRow,
     /// None: it cannot be read, and the job is parked.

@@ -1,6 +1,7 @@
 //! The engine as the shell sees it: load, step, and when to step again.
 
 mod definitions;
+mod difference;
 mod dispatch;
 mod due;
 mod generate;
@@ -27,6 +28,8 @@ use crate::lease::{Holds, Windows};
 use crate::poll::Polls;
 use crate::queue::Queue;
 use crate::stage::Stage;
+
+pub(crate) use difference::{differ, maps};
 
 /// Randomness from outside: the system's in a master, a seed's in a simulation.
 pub trait Chance: Send {

@@ -3,6 +3,7 @@
 
 mod admit;
 mod decide;
+mod difference;
 mod replan;
 mod runs;
 mod verbs;
@@ -78,6 +79,8 @@ pub enum Note {
     Ended { key: VersionKey, end: ActionEnd, unit: usize },
     /// A new counting run has started, or the action waits again: its outcome no longer holds.
     Reset { key: VersionKey, unit: usize },
+    /// Slots that became no action: to those that wait for them they are skipped(late).
+    Gap { job: JobId, slots: Vec<Version>, unit: usize },
     /// The run is new, changed or over.
     Run { job: JobId, run: RunId },
     /// The action waits for these.

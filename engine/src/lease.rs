@@ -108,6 +108,11 @@ impl Holds {
         self.ends.first().map(|&(ends, _run)| ends)
     }
 
+    /// What each hold that is watched was last seen to be.
+    pub fn seen(&self) -> BTreeMap<RunId, (Token, Seq)> {
+        self.watched.iter().map(|(run, w)| (*run, (w.token, w.hb_seq))).collect()
+    }
+
     /// How many holds are watched.
     pub fn len(&self) -> usize {
         self.watched.len()

@@ -6,6 +6,8 @@ use hera_common::id::{JobId, RunId};
 use hera_common::run::{Run, RunState, Trigger};
 use hera_common::time::{Version, Wall};
 
+use crate::engine::{differ, maps};
+
 /// A place in the queue: due work before asked work, the more urgent first, then the lowest version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place {
@@ -29,7 +31,7 @@ impl Place {
 }
 
 /// The exclusive runs of one job: one at a time.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Line {
     queued: BTreeSet<Place>,
     /// Held, or waiting for a retry: none of the others may be granted.
@@ -49,7 +51,7 @@ enum Part {
     Held,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 struct Entry {
     job: JobId,
     exclusive: bool,
@@ -183,6 +185,18 @@ impl Queue {
         let mut all: Vec<Place> = self.ready.values().flatten().copied().collect();
         all.sort_unstable();
         all.into_iter().map(|place| place.run)
+    }
+
+    /// The first difference from another queue.
+    pub(crate) fn difference(&self, other: &Self) -> Option<String> {
+        let full = |of: &Self| -> BTreeMap<_, _> {
+            let full = of.ready.iter().filter(|(_group, ready)| !ready.is_empty());
+            full.map(|(group, ready)| (group.clone(), ready.clone())).collect()
+        };
+        maps("queued", &self.entries, &other.entries)
+            .or_else(|| maps("line of job", &self.lines, &other.lines))
+            .or_else(|| maps("ready for host group", &full(self), &full(other)))
+            .or_else(|| differ("delays", &self.later, &other.later))
     }
 
     /// True where `run` could be granted if a worker asked.

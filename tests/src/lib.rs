@@ -1,1 +1,3 @@
-//! Placeholder.
+//! Tests of the whole product, and what they share.
+
+pub mod sim;

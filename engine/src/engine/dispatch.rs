@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use hera_common::action::ActionEnd;
+use hera_common::action::{ActionEnd, SkipReason};
 use hera_common::id::{JobId, RunId};
 use hera_common::run::RunState;
 use hera_common::spec::On;
@@ -66,6 +66,7 @@ impl Engine {
                 Note::Reset { key, unit } => {
                     self.upstream_changed(at, key, None, unit, &mut open);
                 }
+                Note::Gap { job, slots, unit } => self.gap_made(at, job, (&slots, unit), &mut open),
                 Note::Run { run, job } => self.run_changed(at.now, job, run),
                 Note::Watch { waiter, keys } => self.watch(waiter, keys),
                 Note::Unwatch { waiter, keys } => self.unwatch(waiter, &keys),
@@ -90,6 +91,23 @@ impl Engine {
                 handler.on_upstream(ctx, version, key, &judged);
             });
             open.extend(notes);
+        }
+    }
+
+    /// For those that wait for a slot that became no action. Its cost follows the number of those, not of slots.
+    fn gap_made(
+        &mut self,
+        at: &mut At<'_>,
+        job: JobId,
+        (slots, unit): (&[Version], usize),
+        open: &mut VecDeque<Note>,
+    ) {
+        let (Some(&from), Some(&to)) = (slots.first(), slots.last()) else { return };
+        let waited: Vec<VersionKey> =
+            self.waiters.range((job, from)..=(job, to)).map(|(key, _waiters)| *key).collect();
+        for key in waited.into_iter().filter(|(_job, slot)| slots.binary_search(slot).is_ok()) {
+            let late = ActionEnd::Skipped(SkipReason::Late);
+            self.upstream_changed(at, key, Some(late), unit, open);
         }
     }
 

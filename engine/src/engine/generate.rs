@@ -55,17 +55,17 @@ impl Engine {
         }
         // What lies further back than catch-up looks is counted, and becomes one gap.
         let oldest = Version::at(at.now.wall.minus(CATCH_UP_AGE_MAX));
-        let skipped = if planned_to < oldest {
-            plan.versions(job, planned_to, oldest)?.iter().map(|p| p.version).collect()
-        } else {
-            Vec::new()
-        };
+        if planned_to < oldest {
+            let skipped = plan.versions(job, planned_to, oldest)?;
+            let skipped: Vec<Version> = skipped.iter().map(|planned| planned.version).collect();
+            // Before the rows are planned, so that their edges are judged after it.
+            self.with_handler(at, job, None, |handler, ctx| handler.on_missed_far(ctx, &skipped));
+        }
         let (found, planned_to) = ahead(plan, job, planned_to.max(oldest), to)?;
         let wants = self.wants(plan, job, found)?;
         let (absent, ahead): (Vec<Want>, Vec<Want>) =
             wants.into_iter().partition(|want| want.version <= now);
         self.with_handler(at, job, None, |handler, ctx| {
-            handler.on_missed_far(ctx, &skipped);
             handler.on_extend(ctx, ahead, planned_to);
             handler.on_due(ctx, absent);
         });

@@ -10,7 +10,7 @@ use hera_common::time::{Version, Wall};
 use hera_common::unit::Write;
 
 use super::replan::Want;
-use super::{Ctx, Handler};
+use super::{Ctx, Handler, Note};
 use crate::input::Change;
 
 /// What is done with a version that is due.
@@ -105,6 +105,7 @@ impl Handler {
         ctx.stage.write(unit, Write::Gap(gap));
         let reason = reason.label();
         ctx.stage.changed(unit, Change::Gap { job: self.job, from, to, count, reason });
+        ctx.notes.push(Note::Gap { job: self.job, slots: slots.to_vec(), unit });
     }
 }
 

@@ -76,11 +76,12 @@ impl Handler {
 
     /// A new job's versions that are due already and run; the other slots become one gap.
     fn run_newest(&mut self, ctx: &mut Ctx<'_>, unit: usize, run: Vec<Want>, before: &[Version]) {
-        self.gap(ctx, unit, before, GapReason::BeforeStart);
         let versions: Vec<Version> = run.iter().map(|want| want.version).collect();
         for want in run {
             self.insert_planned(ctx, unit, want);
         }
+        // After the rows, so that those which wait for a slot of the gap hear of it.
+        self.gap(ctx, unit, before, GapReason::BeforeStart);
         if let Some(last) = versions.iter().chain(before).max() {
             self.cursor.decided_to = self.cursor.decided_to.max(*last);
         }

@@ -1,0 +1,98 @@
+//! The simulator: one seed is one history of masters, workers, a store, a network and people, with faults, in which the
+//! real engine, the real attempt's state machine and the store in memory decide. No clock, no thread, no IO.
+
+mod agent;
+mod check;
+mod desk;
+mod dice;
+mod event;
+mod fault;
+mod jobs;
+mod master;
+mod people;
+mod process;
+mod settle;
+mod worker;
+mod world;
+
+use event::{Event, Machine};
+use world::World;
+
+pub use world::Options;
+
+/// How long faults happen, milliseconds: a little longer than the jobs have slots.
+const FAULTS_MS: i64 = 15 * 60_000;
+/// The slots are over by then.
+const SLOTS_MS: i64 = 25 * 60_000;
+/// How long all may take to come to rest after that.
+const REST_MS: i64 = 25 * 60_000;
+/// How often rest is looked for.
+const LOOK_MS: i64 = 60_000;
+
+/// A history, told.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct History {
+    pub seed: u64,
+    /// A line for each thing that happened.
+    pub log: String,
+    /// What was wrong; None: nothing.
+    pub wrong: Option<String>,
+    pub counts: Counts,
+}
+
+/// How much happened.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Counts {
+    pub commits: u64,
+    /// Times that memory was compared with the store.
+    pub comparisons: u64,
+    pub processes: usize,
+}
+
+impl History {
+    /// The last lines of the log.
+    pub fn tail(&self, lines: usize) -> String {
+        let all: Vec<&str> = self.log.lines().collect();
+        let from = all.len().saturating_sub(lines);
+        all.get(from..).unwrap_or_default().join("\n")
+    }
+}
+
+/// Tells the history of a seed.
+pub fn run(seed: u64, options: Options) -> History {
+    let mut world = World::new(seed, options);
+    world.quiet();
+    for master in 0..world.masters.len() {
+        world.after(0, Event::Boot(Machine::Master(master)));
+    }
+    for worker in 0..world.workers.len() {
+        world.after(200, Event::Boot(Machine::Worker(worker)));
+    }
+    world.after(1_000, Event::Watch);
+    world.after(4_000, Event::Person);
+    if options.faults {
+        world.after(10_000, Event::Fault);
+    }
+    world.run_until(FAULTS_MS);
+    world.heal();
+    if !world.ledger.applied {
+        world.apply(true);
+    }
+    world.run_until(SLOTS_MS);
+    let end = SLOTS_MS + REST_MS;
+    while world.now < end && world.wrong.is_none() && !world.quiet_now() {
+        world.run_until(world.now + LOOK_MS);
+    }
+    // What was wanted at the last moment has settled by then, too.
+    world.run_until(world.now + LOOK_MS);
+    if world.wrong.is_none() {
+        world.check_rest();
+    }
+    let counts = Counts {
+        commits: world.ledger.commits,
+        comparisons: world.ledger.comparisons,
+        processes: world.processes.len(),
+    };
+    let (log, wrong) = world.into_log();
+    History { seed, log, wrong, counts }
+}

@@ -1,0 +1,166 @@
+//! What can happen in the simulated world, and what its processes say to each other.
+
+use std::collections::BTreeMap;
+
+use hera_common::action::ActionEnd;
+use hera_common::attempt::{AttemptEnd, Exit};
+use hera_common::id::{Epoch, Incarnation, JobId, RunId, Token, WorkerId};
+use hera_common::snapshot::Snapshot;
+use hera_common::time::{Boot, Version, Wall};
+use hera_common::unit::{Batch, Committed};
+use hera_engine::input::{Grant, Registered, Registration, ReleaseCause, VerdictKind};
+use hera_store::{Scope, StoreError};
+use hera_worker::attempt::Ended;
+use hera_worker::process::order::StopCause;
+
+/// Something at an instant of real time.
+#[derive(Debug)]
+pub(super) enum Event {
+    /// Reaches one life of a master's process: dropped when that is over, late while it is stopped.
+    Master { master: usize, life: u32, what: ToMaster },
+    /// Reaches the store, whatever became of the sender.
+    Store { master: usize, life: u32, what: ToStore },
+    /// Reaches one life of a worker's process, as with masters.
+    Worker { worker: usize, life: u32, what: ToWorker },
+    /// Reaches the process of an attempt.
+    Process { process: usize, what: ToProcess },
+    /// A fault begins.
+    Fault,
+    /// Somebody wants something.
+    Person,
+    Boot(Machine),
+    /// Somebody looks whether anything leads and works.
+    Watch,
+    Mend(Damage),
+}
+
+/// A program on a host.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Machine {
+    Master(usize),
+    Worker(usize),
+}
+
+/// What heals by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Damage {
+    /// Between a worker and a master.
+    Link { worker: usize, master: usize },
+    StoreLink(usize),
+    StoreDown,
+    Noise,
+}
+
+#[derive(Debug)]
+pub(super) enum ToMaster {
+    Request { from: Caller, request: Request },
+    /// Takes what has queued, and decides.
+    Turn,
+    /// The same, if nothing else came first.
+    Wake(u64),
+    Acquired(Result<Option<Epoch>, StoreError>),
+    Loaded(Result<Snapshot, StoreError>),
+    Committed { number: u64, result: Result<Committed, StoreError> },
+    ReadAgain(Result<Snapshot, StoreError>),
+    Renewed { sent: Boot, result: Result<Wall, StoreError> },
+    Renew,
+    Outcomes { asked: Vec<(JobId, Version)>, ends: Option<BTreeMap<(JobId, Version), ActionEnd>> },
+    Looked { caller: Caller, said: Option<Vec<Said>> },
+    /// Jobs are read once more, some time after a commit without an answer.
+    Doubt(Vec<JobId>),
+    /// The wait for an answer of the store is over.
+    NoAnswer(Waits),
+}
+
+/// What a master waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Waits {
+    Acquire,
+    Load,
+    Commit(u64),
+    ReadAgain(u64),
+}
+
+#[derive(Debug)]
+pub(super) enum ToStore {
+    Acquire,
+    Load,
+    Commit { number: u64, epoch: Epoch, batch: Batch },
+    ReadAgain(Scope),
+    Renew { epoch: Epoch, sent: Boot },
+    Outcomes(Vec<(JobId, Version)>),
+    Look { epoch: Epoch, caller: Caller, items: Vec<Said>, finish: bool },
+}
+
+/// An item of a worker's list with its verdict; None: nobody knows, or it is to be looked up.
+pub(super) type Said = (RunId, Token, Option<VerdictKind>);
+
+/// Who waits for a master's answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Caller {
+    Worker { worker: usize, life: u32, call: u64, finish: bool },
+    Person,
+    Nobody,
+}
+
+/// What a worker asks a master.
+#[derive(Debug, Clone)]
+pub(super) enum Request {
+    Register(Registration),
+    Poll { worker: WorkerId, incarnation: Incarnation, tokens: Vec<Token> },
+    Start(Vec<(RunId, Token)>),
+    Heartbeat { items: Vec<(RunId, Token)>, kill_failed: Vec<(RunId, Token)> },
+    Finish { run: RunId, token: Token, end: AttemptEnd, exit: Exit },
+    Release { run: RunId, token: Token, cause: ReleaseCause, detail: String },
+    Deregister { worker: WorkerId, incarnation: Incarnation, gone: bool },
+}
+
+/// What a master answers.
+#[derive(Debug, Clone)]
+pub(super) enum Answer {
+    Registered(Option<Registered>),
+    Granted(Vec<Grant>),
+    Verdicts(Vec<Said>),
+    Done,
+    /// Nobody knows: ask again.
+    Unknown,
+    /// The worker is another one's by now, or unknown: register again.
+    Stale,
+}
+
+#[derive(Debug, Clone)]
+pub(super) enum ToWorker {
+    Answer { call: u64, epoch: Epoch, answer: Answer },
+    /// The limit of a call is over.
+    NoAnswer(u64),
+    Poll,
+    Beat(u64),
+    Start(Token),
+    End(Token),
+    Register,
+    /// The patience of a drain is over.
+    DrainOver,
+    Leave,
+    Shim { token: Token, report: Report },
+}
+
+/// What a shim says to its agent.
+#[derive(Debug, Clone)]
+pub(super) enum Report {
+    Refused,
+    Withdrawn,
+    Stopping(StopCause),
+    Ended(Ended),
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(super) enum ToProcess {
+    Exec,
+    /// Its work is done.
+    Exits,
+    /// Looks at the deadline.
+    Deadline,
+    Timeout,
+    /// Ends by the stop sequence.
+    Stopped,
+}
