@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use hera_common::action::ActionState;
+
 use super::{Entry, Handler};
 use crate::edge::EdgeState;
 use crate::engine::{differ, maps};
@@ -53,7 +55,9 @@ fn edges_differ(
     differ("bindings", &own_keys, &fresh_keys)
         .or_else(|| (!asked).then(|| "an upstream is unknown and nobody asks".to_owned()))
         .or_else(|| {
-            let known = |state: &EdgeState| *state != EdgeState::Unknown;
+            // Of one that runs, or has ended and runs again, nobody asks what its edges say.
+            let waits = matches!(own.action.state, ActionState::Planned | ActionState::Waiting);
+            let known = |state: &EdgeState| waits && *state != EdgeState::Unknown;
             let mut pairs = own.edges.iter().zip(&fresh.edges);
             let unlike = pairs.find(|((_, own), (_, other))| known(own) && own != other)?;
             Some(format!("edge {:?}, {:?} in the store", unlike.0, unlike.1.1))

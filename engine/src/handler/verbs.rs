@@ -113,12 +113,13 @@ impl Handler {
         run: RunId,
         asked: &Asked,
     ) -> Result<(usize, Cancelled), Refusal> {
+        let unit = self.begin(ctx, version, asked, "cancel");
         let entry = self.actions.get_mut(&version).ok_or_else(Refusal::changed)?;
-        let before = entry.action.clone();
         if entry.action.state == ActionState::Active {
             asked.actor.clone_into(&mut entry.action.actor);
+            ctx.stage.update_action(unit, &mut entry.action);
         }
-        let unit = self.begin(ctx, version, asked, "cancel");
+        let before = entry.action.clone();
         let event = (run, RunEvent::Cancel(CancelReason::By));
         let told = self.on_run_in(ctx, unit, event, RunReport::default());
         let pending = self.runs.contains_key(&run);

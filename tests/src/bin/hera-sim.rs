@@ -8,7 +8,7 @@ use clap::Parser;
 use hera_tests::sim::{History, Options, run};
 
 /// Lines of a bad history that are printed.
-const TAIL: usize = 150;
+const TAIL: usize = 80;
 
 /// Simulates the cluster: one seed is one history.
 #[derive(Debug, Parser)]

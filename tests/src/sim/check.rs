@@ -24,6 +24,8 @@ pub(super) struct Ledger {
     pub(super) applied: bool,
     /// The highest version that was decided, by job.
     decided: BTreeMap<JobId, Version>,
+    /// What was last told of each run.
+    shown: BTreeMap<RunId, (u32, RunState, bool)>,
     /// How each run ended.
     ended: BTreeMap<RunId, RunEnd>,
     /// Until when memory may lag behind a commit that came late.
@@ -57,9 +59,7 @@ impl World {
     fn wrote(&mut self, write: &Write) {
         match write {
             Write::Run(put, run) => {
-                if !matches!(run.state, RunState::Running(_)) || run.counts.starts > 0 {
-                    self.tell_run(*put, run);
-                }
+                self.tell_run(*put, run);
                 if *put == Put::Insert {
                     self.check_admission(run);
                 }
@@ -104,6 +104,10 @@ impl World {
     /// Renewals are too many to be told.
     fn tell_run(&mut self, put: Put, run: &Run) {
         let new = put == Put::Insert;
+        let shown = (run.counts.attempts, run.state, run.cancel.is_some());
+        if self.ledger.shown.insert(run.id, shown) == Some(shown) {
+            return;
+        }
         let trigger = if new { run.trigger.label() } else { "" };
         self.tell(format_args!(
             "  run r{} of job {} @{} {} #{} seq {} {trigger}",
