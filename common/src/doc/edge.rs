@@ -95,9 +95,9 @@ impl BindParts {
             BindWord::Same => Ok(Bind::Same),
             BindWord::Data => Ok(Bind::Data),
             BindWord::Previous => {
-                let n = self.n.filter(|n| BACK.contains(n));
-                let problem = "`previous` wants `n`, how many slots back: 1 is the last one before";
-                n.map(|n| Bind::Previous { n }).ok_or_else(|| ("n", problem.to_owned()))
+                let n = self.n.unwrap_or(1);
+                let inside = BACK.contains(&n).then_some(Bind::Previous { n });
+                inside.ok_or_else(|| ("n", format!("{n} is not between 1 and {}", BACK.end())))
             }
             BindWord::First => Ok(Bind::First { of: of()? }),
             BindWord::Last => Ok(Bind::Last { of: of()? }),

@@ -181,12 +181,13 @@ fn edges_take_their_defaults_from_the_kind_of_job() {
         g/c g/a AtOrBefore Success Ignore
         g/c g/b AtOrBefore Success Ignore
         g/c g/c Previous { n: 2 } Success Ignore
+        g/c g/c Previous { n: 1 } Success Ignore
     "#]].assert_eq(&edges_of(
         "group: g
 jobs:
   - { name: a, type: noop, schedule: { cron: 0 2 * * * } }
   - { name: b, type: noop, depends_on: [a, /s/plain, /s/declared] }
-  - { name: c, type: noop, schedule: { cron: 0 3 * * * }, depends_on: [a, b, { job: c, bind: previous, n: 2 }] }
+  - { name: c, type: noop, schedule: { cron: 0 3 * * * }, depends_on: [a, b, { job: c, bind: previous, n: 2 }, { job: c, bind: previous }] }
 ",
         &known,
     ));
@@ -386,8 +387,8 @@ fn a_stored_text_that_breaks_a_rule_is_refused() {
     let bad = json
         .replace("\"urgency\":3", "\"urgency\":9")
         .replace("\"zone\":\"UTC\"", "\"zone\":\"X\"")
-        .replace("\"depends_on\":[],\"desc", "\"depends_on\":[{\"bind\":\"previous\",\"empty\":\"skip\",\"job\":\"u\",\"on\":\"success\"}],\"desc");
-    expect!["is no valid job: depends_on[0].n: `previous` wants `n`, how many slots back: 1 is the last one before; urgency: 9 is not between 1 and 5; zone: there is no time zone `X`: write an IANA name such as Europe/Berlin"].assert_eq(&spec_from_json(&bad).unwrap_err().to_string());
+        .replace("\"depends_on\":[],\"desc", "\"depends_on\":[{\"bind\":\"previous\",\"n\":0,\"empty\":\"skip\",\"job\":\"u\",\"on\":\"success\"}],\"desc");
+    expect!["is no valid job: depends_on[0].n: 0 is not between 1 and 1000; urgency: 9 is not between 1 and 5; zone: there is no time zone `X`: write an IANA name such as Europe/Berlin"].assert_eq(&spec_from_json(&bad).unwrap_err().to_string());
     let refused = |json: &str| {
         let error = spec_from_json(json).unwrap_err();
         std::error::Error::source(&error).map(ToString::to_string).unwrap_or_default()
@@ -424,4 +425,26 @@ fn the_job_sets_of_the_oracle_are_read() {
             assert_eq!(spec_from_json(&job.doc.to_json()).unwrap(), job.spec, "{id}");
         }
     }
+}
+
+#[test]
+fn the_examples_are_good_files() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/weather");
+    let mut files = Vec::new();
+    let mut contents = Contents::default();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+        if name.ends_with(".yaml") {
+            let text = std::fs::read_to_string(&path).unwrap();
+            files.push(
+                read_file(&name, &text).unwrap_or_else(|errors| panic!("{}", lines(&errors))),
+            );
+        } else if path.is_file() {
+            contents.add(name, std::fs::read(&path).unwrap(), false);
+        }
+    }
+    let applied = apply_set(&files, &contents, &Stored::default());
+    let applied = applied.unwrap_or_else(|errors| panic!("{}", lines(&errors)));
+    assert!(applied.jobs.len() > 10);
 }

@@ -234,7 +234,7 @@ fn edges_are_checked() {
             "depends_on: [u, /w/x]",
             "depends_on: [j]",
             "depends_on: [{ job: j, bind: previous, n: 1, empty: skip }]",
-            "depends_on: [{ job: /g/j, bind: previous }]",
+            "depends_on: [{ job: /g/j, bind: previous }, { job: /g/j, bind: previous, n: 1001 }]",
             "depends_on: [{ job: j, bind: previous, n: 0 }]",
             "depends_on: [{ job: j, bind: same, n: 1 }]",
             "depends_on: [{ job: u, bind: previous, from: -1d }, { job: u, of: day, to: 1h }]",
@@ -258,14 +258,13 @@ fn edges_are_checked() {
               5:18: jobs[0].depends_on[0]: `g/j` is the job itself: write `bind: previous` with `n`
             depends_on: [{ job: j, bind: previous, n: 1, empty: skip }]
               5:18: jobs[0].depends_on[0]: an edge to the job itself is always `empty: ignore`
-            depends_on: [{ job: /g/j, bind: previous }]
-              5:37: jobs[0].depends_on[0].bind: `previous` wants `n`, how many slots back: 1 is the last one before
+            depends_on: [{ job: /g/j, bind: previous }, { job: /g/j, bind: previous, n: 1001 }]
+              5:81: jobs[0].depends_on[1].n: 1001 is not between 1 and 1000
             depends_on: [{ job: j, bind: previous, n: 0 }]
               5:47: jobs[0].depends_on[0].n: 0 is not between 1 and 1000
             depends_on: [{ job: j, bind: same, n: 1 }]
               5:43: jobs[0].depends_on[0].n: belongs to `bind: previous`
             depends_on: [{ job: u, bind: previous, from: -1d }, { job: u, of: day, to: 1h }]
-              5:34: jobs[0].depends_on[0].bind: `previous` wants `n`, how many slots back: 1 is the last one before
               5:50: jobs[0].depends_on[0].from: belongs to `bind: window`
               5:71: jobs[0].depends_on[1].of: belongs to `bind: first`, `last` or `all`
               5:80: jobs[0].depends_on[1].to: belongs to `bind: window`
