@@ -13,6 +13,7 @@ use crate::path::Path;
 use crate::spec::{JobSpec, Period};
 
 mod refused;
+mod round;
 mod schema;
 
 /// What is stored: groups, and jobs with the data that they declare.
