@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hera_engine::Settings;
-use hera_store::{Candidate, Store, StoreError};
+use hera_store::{Candidate, Options, Store, StoreError};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -158,10 +158,9 @@ fn joined<T>(ended: Result<T, tokio::task::JoinError>, part: &str) -> Option<T> 
     }
 }
 
-#[expect(clippy::unused_async, reason = "opening a database waits")]
 async fn open(config: &Config) -> Result<Arc<dyn Store>, StoreError> {
-    let kind = config.store.kind().label();
-    Err(StoreError::Unusable(format!("{kind} is not built in yet")))
+    let options = Options { patience: config.timing.leader.store, ..Options::default() };
+    hera_store::open(config.store.text(), &options).await
 }
 
 fn settings(config: &Config) -> Settings {
