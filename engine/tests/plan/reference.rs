@@ -14,6 +14,9 @@ use jiff::{Timestamp, ToSpan};
 /// Hours begin and end, and clocks change, at quarters of an hour.
 const QUARTER: i64 = 15 * 60_000;
 
+/// Farther than any offset of these tests leads.
+const AROUND: i64 = 100 * 86_400_000;
+
 /// The data that a version is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Interval {
@@ -109,7 +112,8 @@ impl<'a> Reference<'a> {
                 days.iter().flat_map(|day| self.fewest(node, &edges, *day)).map(bare).collect()
             }
             Source::Intervals(edges) => {
-                let intervals = intervals(node, self.from, self.to);
+                // `data` with an offset leads out of the span, both ways.
+                let intervals = intervals(node, self.from - AROUND, self.to + AROUND);
                 intervals.iter().filter_map(|i| self.placed(node, &edges, *i)).collect()
             }
             Source::Nothing => panic!("job {} has no source", node.id),
