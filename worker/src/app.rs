@@ -175,12 +175,16 @@ impl Worker {
     fn adopt(tasks: &Tasks, tools: &Arc<Tools>, agent: &mut Agent<Arc<Tools>>, found: Found) {
         let Found { held, name, dir, outcome } = found;
         let log = dir.as_ref().map(|dir| tools.ship(held, dir));
+        // One that cannot be taken has failed the attempt already.
+        let output = dir.as_ref().and_then(|dir| dir.output().ok()).unwrap_or_default();
         let tools = Arc::clone(tools);
         let wish = outcome.map(|outcome| agent.adopt(held, &outcome));
         tasks.spawn("conclude an earlier attempt", |end| async move {
             let concluding = async {
                 match wish {
-                    Some(wish) => tools.conclude(Remains { held, name, dir, log }, wish).await,
+                    Some(wish) => {
+                        tools.conclude(Remains { held, name, dir, log, output }, wish).await
+                    }
                     None => tools.clear_away(dir, log).await,
                 }
             };

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::contract::Held;
 use crate::process::order::{EXIT_FILE, Exit, LOG_FILE, WORK_DIR};
-use crate::state_dir::{random_hex, write_whole};
+use crate::state_dir::random_hex;
 
 /// Says whose attempt the directory is, for the worker that finds it after a crash.
 const HELD_FILE: &str = "held";
@@ -41,7 +41,8 @@ impl AttemptDir {
         fs::create_dir(&dir.path)?;
         fs::create_dir(dir.work())?;
         let written = Written { run: held.run.raw(), token: held.token.hex() };
-        write_whole(&dir.path.join(HELD_FILE), &serde_json::to_vec(&written)?)?;
+        // A half of it says as much as nothing: that the attempt was never executed.
+        fs::write(dir.path.join(HELD_FILE), serde_json::to_vec(&written)?)?;
         Ok(dir)
     }
 

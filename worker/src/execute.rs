@@ -3,9 +3,11 @@
 
 mod job;
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use hera_common::spec::FileSpec;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -17,7 +19,7 @@ use crate::attempt_dir::AttemptDir;
 use crate::batch::Batch;
 use crate::chain::Chain;
 use crate::contract::{Assignment, Finish, Held, Outcome, Release, Timing};
-use crate::executor::{self, Plan};
+use crate::executor::{self, Executor, Program};
 use crate::files::Files;
 use crate::link::Link;
 use crate::process::launcher::Launcher;
@@ -37,7 +39,7 @@ pub(crate) struct Tools {
     pub(crate) launcher: Launcher,
     pub(crate) files: Files,
     pub(crate) spool: Spool,
-    pub(crate) attempts: std::path::PathBuf,
+    pub(crate) attempts: PathBuf,
     pub(crate) timing: Timing,
     pub(crate) finishes: Batch<Finish>,
     pub(crate) releases: Batch<Release>,
@@ -51,51 +53,61 @@ impl Execute for Arc<Tools> {
         self.tasks.spawn("execute an attempt", |end| async move {
             // What is cut off by the end is stopped by its shim, and found by the next process.
             tokio::select! {
-                () = tools.execute(assignment, wish) => {}
+                () = tools.carry_out(assignment, wish) => {}
                 () = end.cancelled() => {}
             }
         });
     }
 }
 
-/// What there is of an attempt on the disk.
+/// An attempt that may be executed.
 struct Prepared {
     dir: AttemptDir,
-    plan: Plan,
+    program: Program,
 }
 
 impl Tools {
-    async fn execute(self: &Arc<Self>, assignment: Assignment, mut wish: watch::Receiver<Wish>) {
+    async fn carry_out(&self, assignment: Assignment, mut wish: watch::Receiver<Wish>) {
         let held = assignment.held;
+        let mut remains = Remains::of(held);
         // While the leader is asked whether it may start.
-        let prepared = self.prepare(&assignment).await;
-        let allowed =
-            wish.wait_for(|w| w.deadline.is_some() || ends(w)).await.is_ok_and(|w| !ends(&w));
-        let mut log = None;
-        let (dir, event) = match prepared {
-            Ok(Prepared { dir, .. }) if !allowed => (Some(dir), Event::Withdrawn),
-            Ok(Prepared { dir, plan: Plan::Nothing }) => (Some(dir), Event::Ended(nothing_ran())),
-            Ok(Prepared { dir, plan: Plan::Process { program, args } }) => {
-                let job = Job { tools: self, assignment: &assignment, dir: &dir, program, args };
-                let JobEnd { event, ship } = job.run(&mut wish).await;
-                log = ship;
-                (Some(dir), event)
+        let prepared = match executor::executor(assignment.kind) {
+            Some(executor) => Some(self.prepare(&assignment, executor, &mut wish).await),
+            None => None,
+        };
+        let allowed = wish.wait_for(|w| w.deadline.is_some() || ends(w)).await;
+        let allowed = allowed.is_ok_and(|w| !ends(&w));
+        let event = match prepared {
+            None if allowed => Event::Ended(nothing_ran()),
+            Some(Err(detail)) if allowed => Event::NotSpawned(detail),
+            Some(Ok(Prepared { dir, program })) => {
+                remains.in_dir(dir.clone());
+                if allowed {
+                    let job = Job { tools: self, assignment: &assignment, dir: &dir };
+                    let JobEnd { event, log, output } = job.run(program, &mut wish).await;
+                    (remains.log, remains.output) = (log, output);
+                    event
+                } else {
+                    Event::Withdrawn
+                }
             }
-            Err(_) if !allowed => (None, Event::Withdrawn),
-            Err(detail) => (None, Event::NotSpawned(detail)),
+            None | Some(Err(_)) => Event::Withdrawn,
         };
         self.desk.heard(held.token, event).await;
-        let name = dir.as_ref().map_or_else(|| held.token.hex(), |dir| dir.name().to_owned());
-        self.conclude(Remains { held, name, dir, log }, wish).await;
+        self.conclude(remains, wish).await;
     }
 
     /// Makes the directory and what lies in it; in words why not.
-    async fn prepare(&self, assignment: &Assignment) -> Result<Prepared, String> {
-        let mut files = Vec::new();
-        for file in &assignment.files {
-            let content = self.files.get(&file.digest).await;
-            files.push((file.clone(), content.map_err(|error| Chain(&error).to_string())?));
-        }
+    async fn prepare(
+        &self,
+        assignment: &Assignment,
+        executor: &'static dyn Executor,
+        wish: &mut watch::Receiver<Wish>,
+    ) -> Result<Prepared, String> {
+        let files = tokio::select! {
+            files = self.fetch(assignment) => files?,
+            _told = wish.wait_for(ends) => return Err("told to stop".to_owned()),
+        };
         let (assignment, attempts) = (assignment.clone(), self.attempts.clone());
         let write = move || {
             let dir = AttemptDir::create(&attempts, assignment.held, assignment.number)
@@ -104,29 +116,41 @@ impl Tools {
                 for (file, content) in &files {
                     executor::lay(file, content, &dir)?;
                 }
-                executor::executor(assignment.kind).prepare(&assignment, &dir)
+                executor.prepare(&assignment, &dir)
             };
-            let plan = lay().map_err(|error| Chain(&error).to_string())?;
-            Ok(Prepared { dir, plan })
+            let program = lay().map_err(|error| Chain(&error).to_string())?;
+            Ok(Prepared { dir, program })
         };
         tokio::task::spawn_blocking(write).await.map_err(|error| error.to_string())?
     }
 
+    /// The job's files, and where their contents lie.
+    async fn fetch(&self, assignment: &Assignment) -> Result<Vec<(FileSpec, PathBuf)>, String> {
+        let mut files = Vec::new();
+        for file in &assignment.files {
+            let content = self.files.get(&file.digest).await;
+            files.push((file.clone(), content.map_err(|error| Chain(&error).to_string())?));
+        }
+        Ok(files)
+    }
+
     /// Tells the end until the leader has it, sends the rest of the log, and clears away.
     pub(crate) async fn conclude(&self, remains: Remains, mut wish: watch::Receiver<Wish>) {
-        let Remains { held, name, dir, mut log } = remains;
+        let Remains { held, name, dir, mut log, output } = remains;
         let outcome = wish.wait_for(|w| w.outcome.is_some() || w.forget).await;
         let outcome = outcome.ok().and_then(|w| w.outcome.clone());
         if let Some(log) = &log {
             log.ended.cancel();
         }
         if let Some(outcome) = outcome {
-            self.store(&name, held, &outcome).await;
-            if let Some(log) = &mut log {
-                // The log goes on by itself where this takes longer.
-                let _still_going = tokio::time::timeout(LOG_PATIENCE, &mut log.task).await;
-            }
-            self.tell(held, outcome, dir.as_ref()).await;
+            let logged = async {
+                if let Some(log) = &mut log {
+                    // The log goes on by itself where this takes longer.
+                    let _still_going = tokio::time::timeout(LOG_PATIENCE, &mut log.task).await;
+                }
+            };
+            tokio::join!(self.store(&name, held, &outcome), logged);
+            self.tell(held, outcome, output);
         }
         // Where the owner has gone, the next process goes on from the disk.
         if wish.wait_for(|w| w.forget).await.is_err() {
@@ -161,15 +185,9 @@ impl Tools {
         }
     }
 
-    async fn tell(&self, held: Held, outcome: Outcome, dir: Option<&AttemptDir>) {
+    fn tell(&self, held: Held, outcome: Outcome, output: Vec<u8>) {
         match outcome {
             Outcome::Finish { end, exit } => {
-                let output = match dir.cloned() {
-                    Some(dir) => tokio::task::spawn_blocking(move || dir.output()).await,
-                    None => Ok(Ok(Vec::new())),
-                };
-                // One that cannot be taken has failed the attempt already.
-                let output = output.map_or_else(|_cut_off| Vec::new(), Result::unwrap_or_default);
                 self.finishes.push(Finish { held, end, exit, output });
             }
             Outcome::Release { cause, detail } => {
@@ -210,6 +228,18 @@ pub(crate) struct Remains {
     pub(crate) name: String,
     pub(crate) dir: Option<AttemptDir>,
     pub(crate) log: Option<Ship>,
+    pub(crate) output: Vec<u8>,
+}
+
+impl Remains {
+    fn of(held: Held) -> Self {
+        Self { held, name: held.token.hex(), dir: None, log: None, output: Vec::new() }
+    }
+
+    fn in_dir(&mut self, dir: AttemptDir) {
+        dir.name().clone_into(&mut self.name);
+        self.dir = Some(dir);
+    }
 }
 
 /// A log on its way.

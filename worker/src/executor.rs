@@ -1,7 +1,6 @@
 //! What an attempt executes: one small executor for each type of job, behind one trait. Starts nothing
 //! itself, and knows neither leases nor the leader.
 
-mod noop;
 mod shell;
 
 use std::fs;
@@ -16,13 +15,10 @@ use crate::contract::Assignment;
 
 /// What there is to execute.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Plan {
-    /// No process: it has ended well as soon as it may start.
-    Nothing,
-    Process {
-        program: String,
-        args: Vec<String>,
-    },
+pub struct Program {
+    /// An absolute path, or a name for `PATH`.
+    pub path: String,
+    pub args: Vec<String>,
 }
 
 /// Why an attempt cannot be executed here. Whatever it is, it is not the script's fault.
@@ -45,14 +41,15 @@ pub trait Executor: Send + Sync {
     ///
     /// # Errors
     /// Where this machine cannot.
-    fn prepare(&self, assignment: &Assignment, dir: &AttemptDir) -> Result<Plan, PrepareError>;
+    fn prepare(&self, assignment: &Assignment, dir: &AttemptDir) -> Result<Program, PrepareError>;
 }
 
-/// The executor for a type of job.
-pub fn executor(kind: Kind) -> &'static dyn Executor {
+/// The executor for a type of job; None where an attempt is a lease and no process, which ends well as
+/// soon as it may start.
+pub fn executor(kind: Kind) -> Option<&'static dyn Executor> {
     match kind {
-        Kind::Shell => &shell::Shell,
-        Kind::Noop => &noop::Noop,
+        Kind::Shell => Some(&shell::Shell),
+        Kind::Noop => None,
     }
 }
 
@@ -107,20 +104,21 @@ mod tests {
         AttemptDir::create(root, held, 1).unwrap()
     }
 
-    fn plan(kind: Kind, script: &str) -> (Plan, String) {
+    fn program(script: &str) -> (Program, String) {
         let root = tempfile::tempdir().unwrap();
         let dir = attempt_dir(root.path());
-        let plan = executor(kind).prepare(&assignment(kind, script), &dir).unwrap();
-        (plan, dir.script().to_str().unwrap().to_owned())
+        let shell = executor(Kind::Shell).unwrap();
+        let program = shell.prepare(&assignment(Kind::Shell, script), &dir).unwrap();
+        (program, dir.script().to_str().unwrap().to_owned())
     }
 
     #[test]
     fn a_script_is_bashs_unless_its_first_line_names_another() {
-        let (by_bash, script) = plan(Kind::Shell, "echo 1");
-        assert_eq!(by_bash, Plan::Process { program: "/bin/bash".to_owned(), args: vec![script] });
-        let (by_itself, script) = plan(Kind::Shell, "#!/usr/bin/env python3\nprint(1)");
-        assert_eq!(by_itself, Plan::Process { program: script, args: Vec::new() });
-        assert_eq!(plan(Kind::Noop, "").0, Plan::Nothing);
+        let (by_bash, script) = program("echo 1");
+        assert_eq!(by_bash, Program { path: "/bin/bash".to_owned(), args: vec![script] });
+        let (by_itself, script) = program("#!/usr/bin/env python3\nprint(1)");
+        assert_eq!(by_itself, Program { path: script, args: Vec::new() });
+        assert!(executor(Kind::Noop).is_none());
     }
 
     #[test]

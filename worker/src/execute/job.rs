@@ -1,5 +1,7 @@
 //! One process under its shim: passes on what is wished, and what the shim reports.
 
+use std::time::Duration;
+
 use tokio::sync::watch;
 use tracing::{info, warn};
 
@@ -9,57 +11,61 @@ use crate::attempt::{Ended, Event};
 use crate::attempt_dir::AttemptDir;
 use crate::chain::Chain;
 use crate::contract::Assignment;
+use crate::executor::Program;
 use crate::process::launcher::Shim;
 use crate::process::order::{Exit, Launch, Order, Report, StopCause};
 
 /// Where a job may leave its outputs.
 const OUTPUT_VARIABLE: &str = "HERA_OUTPUT";
 
+/// How long a shim may take to say its first word. It takes a millisecond, unless the spawner hangs.
+const FIRST_WORD: Duration = Duration::from_secs(30);
+
 /// A process that is to be executed.
 pub(super) struct Job<'a> {
     pub(super) tools: &'a Tools,
     pub(super) assignment: &'a Assignment,
     pub(super) dir: &'a AttemptDir,
-    pub(super) program: String,
-    pub(super) args: Vec<String>,
 }
 
 /// What became of it.
 pub(super) struct JobEnd {
     pub(super) event: Event,
     /// None where nothing was executed.
-    pub(super) ship: Option<Ship>,
+    pub(super) log: Option<Ship>,
+    /// What it left for others; nothing where that cannot be taken.
+    pub(super) output: Vec<u8>,
 }
 
 impl JobEnd {
-    fn without_log(event: Event) -> Self {
-        Self { event, ship: None }
+    fn of(event: Event) -> Self {
+        Self { event, log: None, output: Vec::new() }
     }
 }
 
 impl Job<'_> {
     /// Executes it to its end.
-    pub(super) async fn run(mut self, wish: &mut watch::Receiver<Wish>) -> JobEnd {
-        let Some(launch) = self.launch(&wish.borrow_and_update()) else {
-            return JobEnd::without_log(Event::Withdrawn);
+    pub(super) async fn run(&self, program: Program, wish: &mut watch::Receiver<Wish>) -> JobEnd {
+        let Some(launch) = self.launch(program, &wish.borrow_and_update()) else {
+            return JobEnd::of(Event::Withdrawn);
         };
         match self.tools.launcher.launch(launch).await {
             Ok(shim) => self.follow(shim, wish).await,
-            Err(error) => JobEnd::without_log(Event::NotSpawned(Chain(&error).to_string())),
+            Err(error) => JobEnd::of(Event::NotSpawned(Chain(&error).to_string())),
         }
     }
 
     /// What the shim is told; None where it shall not run any more.
-    fn launch(&mut self, wish: &Wish) -> Option<Launch> {
+    fn launch(&self, program: Program, wish: &Wish) -> Option<Launch> {
         let deadline = wish.deadline.filter(|_| !ends(wish))?;
-        let ms = |span: std::time::Duration| u64::try_from(span.as_millis()).unwrap_or(u64::MAX);
+        let ms = |span: Duration| u64::try_from(span.as_millis()).unwrap_or(u64::MAX);
         let timing = &self.tools.timing;
         let mut env = self.assignment.environment.clone();
         let output = self.dir.output_file().to_string_lossy().into_owned();
         env.push((OUTPUT_VARIABLE.to_owned(), output));
         Some(Launch {
-            program: std::mem::take(&mut self.program),
-            args: std::mem::take(&mut self.args),
+            program: program.path,
+            args: program.args,
             env,
             dir: self.dir.path().to_string_lossy().into_owned(),
             deadline_ms: deadline.ms(),
@@ -70,8 +76,9 @@ impl Job<'_> {
     }
 
     async fn follow(&self, mut shim: Shim, wish: &mut watch::Receiver<Wish>) -> JobEnd {
-        let mut ship = None;
+        let mut log = None;
         let mut told = Told::default();
+        let mut silence = std::pin::pin!(tokio::time::sleep(FIRST_WORD));
         loop {
             let report = tokio::select! {
                 report = shim.next() => report,
@@ -80,29 +87,31 @@ impl Job<'_> {
                     told.pass_on(&mut shim, &wished, changed.is_err()).await;
                     continue;
                 }
+                // Nothing may be beaten for that nobody watches over.
+                () = &mut silence, if log.is_none() => None,
             };
-            let event = match report {
+            let end = match report {
                 Some(Report::Started { pid, .. }) => {
                     self.log(pid);
-                    ship = Some(self.tools.ship(self.assignment.held, self.dir));
+                    log = Some(self.tools.ship(self.assignment.held, self.dir));
                     None
                 }
                 Some(report) => self.heard(report).await,
                 None => Some(self.without_a_word().await),
             };
-            if let Some(event) = event {
-                return JobEnd { event, ship };
+            if let Some(end) = end {
+                return JobEnd { log, ..end };
             }
         }
     }
 
     /// What a report means; None where it goes on.
-    async fn heard(&self, report: Report) -> Option<Event> {
+    async fn heard(&self, report: Report) -> Option<JobEnd> {
         let token = self.assignment.held.token;
         match report {
             Report::Started { .. } => None,
-            Report::Refused => Some(Event::Refused),
-            Report::NotSpawned { detail } => Some(Event::NotSpawned(detail)),
+            Report::Refused => Some(JobEnd::of(Event::Refused)),
+            Report::NotSpawned { detail } => Some(JobEnd::of(Event::NotSpawned(detail))),
             Report::Stopping { cause } => {
                 self.tools.desk.heard(token, Event::Stopping(cause)).await;
                 None
@@ -116,18 +125,18 @@ impl Job<'_> {
     }
 
     /// The shim has gone and has not said how it ended: perhaps it has written it.
-    async fn without_a_word(&self) -> Event {
+    async fn without_a_word(&self) -> JobEnd {
         match self.dir.exit() {
             Ok(Some(exit)) => self.ended(&exit).await,
-            Ok(None) => Event::ShimGone,
+            Ok(None) => JobEnd::of(Event::ShimGone),
             Err(error) => {
                 warn!(run.id = %self.assignment.held.run, error = %error, "no exit can be read");
-                Event::ShimGone
+                JobEnd::of(Event::ShimGone)
             }
         }
     }
 
-    async fn ended(&self, exit: &Exit) -> Event {
+    async fn ended(&self, exit: &Exit) -> JobEnd {
         info!(
             run.id = %self.assignment.held.run,
             attempt.id = %self.assignment.fence,
@@ -136,14 +145,22 @@ impl Job<'_> {
             run_ms = exit.run_ms,
             "ended"
         );
+        let (output, output_problem) = match self.output().await {
+            Ok(output) => (output, None),
+            Err(problem) => (Vec::new(), Some(problem)),
+        };
+        let Exit { code, signal, stopped, .. } = *exit;
+        let event = Event::Ended(Ended { code, signal, stopped, output_problem });
+        JobEnd { event, log: None, output }
+    }
+
+    async fn output(&self) -> Result<Vec<u8>, String> {
+        if !self.dir.output_file().exists() {
+            return Ok(Vec::new());
+        }
         let dir = self.dir.clone();
-        let output = tokio::task::spawn_blocking(move || dir.output().err()).await;
-        Event::Ended(Ended {
-            code: exit.code,
-            signal: exit.signal,
-            stopped: exit.stopped,
-            output_problem: output.unwrap_or_else(|cut_off| Some(cut_off.to_string())),
-        })
+        let output = tokio::task::spawn_blocking(move || dir.output()).await;
+        output.map_err(|cut_off| cut_off.to_string())?
     }
 
     fn log(&self, pid: i32) {

@@ -5,7 +5,7 @@ use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
-use super::{Executor, Plan, PrepareError};
+use super::{Executor, PrepareError, Program};
 use crate::attempt_dir::AttemptDir;
 use crate::contract::Assignment;
 
@@ -17,7 +17,7 @@ const SH: &str = "/bin/sh";
 pub(super) struct Shell;
 
 impl Executor for Shell {
-    fn prepare(&self, assignment: &Assignment, dir: &AttemptDir) -> Result<Plan, PrepareError> {
+    fn prepare(&self, assignment: &Assignment, dir: &AttemptDir) -> Result<Program, PrepareError> {
         let path = dir.script();
         let own = assignment.script.starts_with("#!");
         let write = || {
@@ -27,11 +27,10 @@ impl Executor for Shell {
         };
         write().map_err(|source| PrepareError::Write { path: path.clone(), source })?;
         let script = path.to_string_lossy().into_owned();
-        Ok(if own {
-            Plan::Process { program: script, args: Vec::new() }
-        } else {
-            let shell = if Path::new(BASH).exists() { BASH } else { SH };
-            Plan::Process { program: shell.to_owned(), args: vec![script] }
-        })
+        if own {
+            return Ok(Program { path: script, args: Vec::new() });
+        }
+        let shell = if Path::new(BASH).exists() { BASH } else { SH };
+        Ok(Program { path: shell.to_owned(), args: vec![script] })
     }
 }

@@ -36,6 +36,8 @@ pub(crate) struct State {
     pub(crate) files: BTreeMap<String, Vec<u8>>,
     /// Calls that get no answer.
     pub(crate) silent: BTreeSet<&'static str>,
+    /// So many pieces of logs are stored, and the answer is lost.
+    pub(crate) lost_answers: u32,
     /// Set where another one leads.
     pub(crate) leader: Option<String>,
     /// A name that another worker has.
@@ -294,6 +296,10 @@ impl WorkerService for Fake {
             log.extend_from_slice(&bytes);
         }
         let size = u64::try_from(log.len()).unwrap();
+        if state.lost_answers > 0 {
+            state.lost_answers -= 1;
+            return Err(Status::unavailable("the answer was lost"));
+        }
         Ok(Response::new(v1::AppendLogResponse { header: header(), size }))
     }
 

@@ -386,3 +386,51 @@ async fn many_attempts_at_once_end_each_once() {
     assert!(state.finished.iter().all(|end| end.end() == v1::End::Succeeded));
     assert!(state.logs.values().all(|log| log == b"hello\n") && state.logs.len() == 200);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_frozen_worker_finds_its_attempt_stopped_and_gives_it_back() {
+    let fake = Fake::start().await;
+    let mut worker = Worker::start(&fake, &[]);
+    let pid = worker.dir.path().join("pid");
+    fake.grant(1, &format!("echo $$ > {}; sleep 1000", pid.display()));
+    appears(&pid).await;
+    worker.process.pause().unwrap();
+    is_gone(&pid).await;
+    assert!(fake.state().released.is_empty());
+    worker.process.resume().unwrap();
+    assert_eq!(fake.release_of(1).await.cause(), v1::ReleaseCause::Lease);
+    worker.is_clean().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_long_log_arrives_whole_though_answers_are_lost() {
+    let fake = Fake::start().await;
+    let worker = Worker::start(&fake, &[]);
+    fake.state().lost_answers = 2;
+    fake.grant(1, "head -c 1000000 /dev/zero | tr '\\0' x; printf '\\xfe\\n'; echo end >&2");
+    assert_eq!(fake.end_of(1).await.end(), v1::End::Succeeded);
+    worker.is_clean().await;
+    let mut expected = vec![b'x'; 1_000_000];
+    expected.extend(b"\xfe\nend\n");
+    assert!(fake.log_of(1) == expected);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn directories_can_be_kept_and_are_then_nobodys() {
+    let fake = Fake::start().await;
+    let mut worker = Worker::start(&fake, &["--keep-dirs"]);
+    fake.grant(1, "echo kept > here");
+    fake.end_of(1).await;
+    let kept = async || {
+        let dir = worker.folder("attempts").pop()?;
+        dir.join("was_held").exists().then(|| dir.join("work/here"))
+    };
+    let file = wait_for_async("a directory left to people", LIMIT, kept).await.unwrap();
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "kept\n");
+    worker.process.kill().unwrap();
+    worker.again(&fake);
+    fake.grant(2, "exit 0");
+    fake.end_of(2).await;
+    assert!(file.exists());
+    assert_eq!(fake.state().finished.len(), 2);
+}
