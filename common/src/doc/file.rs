@@ -10,7 +10,7 @@ use super::group::{GroupDoc, config};
 use super::label::StateWord;
 use super::place::{DocError, FieldError, Places};
 use super::settings::{self, Settings};
-use super::value::{path, text, words, zone};
+use super::value::{owner, path, text, words, zone};
 use super::yaml::{self, Node, Value};
 use crate::limits::EDGES_MAX;
 use crate::path::Path;
@@ -147,7 +147,7 @@ fn document(node: &Node, problems: &mut Problems<'_>) -> Option<(Path, GroupDoc,
 }
 
 fn group_doc(fields: &Fields<'_>, problems: &mut Problems<'_>) -> GroupDoc {
-    let owner = fields.one("owner", problems, words);
+    let owner = fields.one("owner", problems, owner);
     let config = config(fields.node("config"), "config", problems);
     let defaults = fields
         .node("defaults")
@@ -179,7 +179,7 @@ fn job(
     let name = fields.one("name", problems, |text| job_path(text, group));
     let renamed_from = fields.one("renamed_from", problems, |text| path(text, group));
     let open = fields.word::<StateWord>("state", problems);
-    let owner = fields.one("owner", problems, words);
+    let owner = fields.one("owner", problems, owner);
     let description = fields.one("description", problems, text).unwrap_or_default();
     let kind = fields.word::<Kind>("type", problems);
     let schedule = schedule(&fields, problems);

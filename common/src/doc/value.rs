@@ -7,6 +7,7 @@ use std::time::Duration;
 use jiff::tz::TimeZoneDatabase;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use crate::limits::ACTOR_BYTES_MAX;
 use crate::path::Path;
 use crate::shift::Shift;
 
@@ -191,6 +192,17 @@ pub(super) fn text(text: &str) -> Result<String, String> {
 /// Text that says something.
 pub(super) fn words(text: &str) -> Result<String, String> {
     if text.trim().is_empty() { Err("is empty".to_owned()) } else { Ok(text.to_owned()) }
+}
+
+/// The name of a team.
+pub(super) fn owner(text: &str) -> Result<String, String> {
+    if text.len() > ACTOR_BYTES_MAX {
+        return Err(format!("has more than {ACTOR_BYTES_MAX} bytes"));
+    }
+    if text.chars().any(char::is_control) {
+        return Err("holds a control character".to_owned());
+    }
+    words(text)
 }
 
 /// A path in the tree: relative ones in `group`.

@@ -180,6 +180,7 @@ fn bad_schedules_and_scripts_are_refused_with_the_reason() {
             "schedule:",
             "host_group: a/b",
             "owner: \"\"\ndescription:",
+            "owner: \"a\\nb\"",
             "script: \"\"",
             "script: \"a\\0b\"",
             "script: { file: lib/ }",
@@ -207,6 +208,8 @@ fn bad_schedules_and_scripts_are_refused_with_the_reason() {
             owner: ""; description:
               5:12: jobs[0].owner: is empty
               6:16: jobs[0].description: has no value
+            owner: "a\nb"
+              5:12: jobs[0].owner: holds a control character
             script: ""
               4:13: jobs[0].script: is empty
             script: "a\0b"
