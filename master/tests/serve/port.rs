@@ -1,0 +1,79 @@
+//! What the port answers beside our services, and what workers are refused.
+
+use hera_proto::v1;
+use hera_testkit::temp_dir;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tonic::Code;
+
+use crate::worker::Worker;
+use crate::world::World;
+
+async fn page(world: &World, path: &str) -> String {
+    let address = world.url.strip_prefix("http://").unwrap();
+    let mut stream = tokio::net::TcpStream::connect(address).await.unwrap();
+    let request = format!("GET {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n");
+    stream.write_all(request.as_bytes()).await.unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).await.unwrap();
+    answer
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn one_port_answers_probes_and_unknown_methods() {
+    let folder = temp_dir().unwrap();
+    let world = World::start(folder.path()).await;
+    assert!(page(&world, "/healthz").await.starts_with("HTTP/1.1 200"));
+    let ready = page(&world, "/readyz").await;
+    assert!(ready.starts_with("HTTP/1.1 200") && ready.contains("leads"), "{ready}");
+    assert!(page(&world, "/nothing").await.starts_with("HTTP/1.1 404"));
+
+    let channel = tonic::transport::Channel::from_shared(world.url.clone()).unwrap();
+    let channel = channel.connect().await.unwrap();
+    let mut unknown = tonic::client::Grpc::new(channel);
+    unknown.ready().await.unwrap();
+    let codec = tonic_prost::ProstCodec::<v1::GetClusterRequest, v1::GetClusterResponse>::default();
+    for path in ["/no.Such/Method", "/hera.v1.ClusterService/NoSuch"] {
+        let path = path.parse().unwrap();
+        let request = tonic::Request::new(v1::GetClusterRequest {});
+        let status = unknown.unary(request, path, codec.clone()).await.unwrap_err();
+        assert_eq!(status.code(), Code::Unimplemented);
+        unknown.ready().await.unwrap();
+    }
+    world.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_second_master_on_the_same_folder_is_refused() {
+    let folder = temp_dir().unwrap();
+    let world = World::start(folder.path()).await;
+    let config = crate::world::config(folder.path());
+    let second = hera_master::run(config, tokio_util::sync::CancellationToken::new(), |_| {});
+    let error = second.await.unwrap_err();
+    assert!(matches!(error, hera_master::RunError::Open(_)), "{error:?}");
+    world.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_worker_that_is_not_the_present_one_must_register_again() {
+    let folder = temp_dir().unwrap();
+    let world = World::start(folder.path()).await;
+    let mut first = Worker::register(&world, "w1", "i1").await;
+    assert!(first.poll().await.unwrap().is_empty());
+    let mut second = Worker::register(&world, "w1", "i2").await;
+    let status = first.poll().await.unwrap_err();
+    assert_eq!(status.code(), Code::Aborted);
+    assert!(status.message().contains("registered as incarnation"), "{}", status.message());
+    assert!(second.poll().await.unwrap().is_empty());
+
+    second.header.store_id_seen = "another".to_owned();
+    assert_eq!(second.poll().await.unwrap_err().code(), Code::Aborted);
+    let short = second.poll_with(vec![vec![1; 3]]).await.unwrap_err();
+    assert_eq!(short.code(), Code::InvalidArgument);
+    let none = second.poll_with(Vec::new()).await.unwrap_err();
+    assert_eq!(none.message(), "tokens: must be 1 to 64");
+
+    let workers = world.cluster().list_workers(v1::ListWorkersRequest { page: None }).await;
+    let workers = workers.unwrap().into_inner().workers;
+    assert_eq!((workers.len(), workers[0].state.as_str()), (1, "online"));
+    world.stop().await;
+}
