@@ -277,3 +277,6 @@ impl<E: Execute> Agent<E> {
         self.load.send_if_modified(|before| std::mem::replace(before, load) != load);
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -288,17 +288,53 @@ async fn an_agent_that_lets_go_of_the_stream_stops_the_job() {
     assert_eq!(attempt.alive(), NOBODY);
 }
 
+fn parent_of(pid: i32) -> i32 {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+    stat.rsplit_once(')').unwrap().1.split_whitespace().nth(1).unwrap().parse().unwrap()
+}
+
+fn kill(pid: i32) {
+    kill_process(Pid::from_raw(pid).unwrap(), Signal::KILL).unwrap();
+}
+
+async fn started(shim: &mut Shim) -> i32 {
+    match next(shim).await {
+        Some(Report::Started { pid, .. }) => pid,
+        other => panic!("not started: {other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn a_killed_spawner_is_replaced_and_its_shims_go_on() {
+    let launcher = launcher().await;
+    let attempt = Attempt::new("touch ready; sleep 1000");
+    let mut shim = launcher.launch(attempt.launch(LONG)).await.unwrap();
+    let pid = started(&mut shim).await;
+    kill(parent_of(parent_of(pid)));
+    let other = Attempt::new("exit 6");
+    // The spawner may still be dying: its stream then ends without a word, and is asked again.
+    let exit = loop {
+        let mut shim = launcher.launch(other.launch(LONG)).await.unwrap();
+        if let Some(Report::Started { .. }) = next(&mut shim).await {
+            break to_the_end(&other, &mut shim).await.1;
+        }
+    };
+    assert_eq!(exit.code, Some(6));
+    stop(&mut shim, StopCause::Cancel).await;
+    let (_, exit) = to_the_end(&attempt, &mut shim).await;
+    assert_eq!(exit.stopped, Some(StopCause::Cancel));
+    assert_eq!(attempt.alive(), NOBODY);
+}
+
 #[tokio::test]
 async fn a_killed_shim_takes_its_tree_with_it() {
     let launcher = launcher().await;
     let attempt = Attempt::new("(setsid sleep 1000 &); sleep 1000 & touch ready; wait");
     let mut shim = launcher.launch(attempt.launch(LONG)).await.unwrap();
-    let Some(Report::Started { pid, .. }) = next(&mut shim).await else { panic!("not started") };
+    let pid = started(&mut shim).await;
     attempt.reached("ready").await;
     wait_for(|| attempt.alive().len() == 3).await;
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
-    let its_shim = stat.rsplit_once(')').unwrap().1.split_whitespace().nth(1).unwrap();
-    kill_process(Pid::from_raw(its_shim.parse().unwrap()).unwrap(), Signal::KILL).unwrap();
+    kill(parent_of(pid));
     assert_eq!(next(&mut shim).await, None, "the stream ends without a word");
     wait_for(|| attempt.alive().is_empty()).await;
 }

@@ -87,8 +87,10 @@ impl Job<'_> {
                     told.pass_on(&mut shim, &wished, changed.is_err()).await;
                     continue;
                 }
-                // Nothing may be beaten for that nobody watches over.
-                () = &mut silence, if log.is_none() => None,
+                () = &mut silence, if log.is_none() => {
+                    // Nothing may be beaten for that nobody watches over.
+                    return JobEnd::of(Event::ShimGone);
+                }
             };
             let end = match report {
                 Some(Report::Started { pid, .. }) => {
@@ -128,6 +130,10 @@ impl Job<'_> {
     async fn without_a_word(&self) -> JobEnd {
         match self.dir.exit() {
             Ok(Some(exit)) => self.ended(&exit).await,
+            // A shim makes the log before it executes anything.
+            Ok(None) if !self.dir.log().exists() => {
+                JobEnd::of(Event::NotSpawned("its process was never made".to_owned()))
+            }
             Ok(None) => JobEnd::of(Event::ShimGone),
             Err(error) => {
                 warn!(run.id = %self.assignment.held.run, error = %error, "no exit can be read");
