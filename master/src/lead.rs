@@ -75,6 +75,8 @@ impl Leading {
                 LoopEnd::Stopped => return Ok(()),
                 LoopEnd::NotLeader => {
                     warn!(leader.epoch = epoch.raw(), "stepped down");
+                    // On SQLite nobody else keeps a loop that dies at once from starting again at once.
+                    tokio::time::sleep(LOOK_MAX).await;
                 }
                 LoopEnd::Unusable => return Err(Hopeless),
             }

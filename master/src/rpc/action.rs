@@ -43,7 +43,8 @@ impl ActionService for Rpc {
         request: Request<v1::RunActionRequest>,
     ) -> Result<Response<v1::RunActionResponse>, Status> {
         let v1::RunActionRequest { asked, action, set } = request.into_inner();
-        let (asked, set) = (from_wire::asked(asked).map_err(status)?, from_wire::pairs(set));
+        let asked = from_wire::asked(asked).map_err(status)?;
+        let set = from_wire::config("set", set).map_err(status)?;
         let made = self.service.run_action(asked, &action, set).await.map_err(status)?;
         let (action, run) = (Some(to_wire::action(made.action)), Some(to_wire::run(made.run)));
         Ok(Response::new(v1::RunActionResponse { action, run, notes: made.notes }))

@@ -1,6 +1,6 @@
 //! Parts that many requests have, checked and turned into values of the domain.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use hera_common::audit::Asked;
 use hera_common::id::Token;
@@ -11,6 +11,9 @@ use hera_proto::v1;
 use crate::service::fault::Fault;
 use crate::service::filter::{ActionWanted, JobsWanted};
 use crate::service::page::Wanted;
+
+/// Bytes of the config that a person sets for one run: it is kept in the run's row.
+const CONFIG_BYTES_MAX: usize = 64 << 10;
 
 /// Who asks and why; every request that changes something has it.
 pub(super) fn asked(wire: Option<v1::Asked>) -> Result<Asked, Fault> {
@@ -62,9 +65,17 @@ pub(super) fn actions(wire: Option<v1::ActionFilter>) -> ActionWanted {
     ActionWanted { jobs, states, reasons, day, data, triggers }
 }
 
-/// Pairs in order.
-pub(super) fn pairs(wire: std::collections::HashMap<String, String>) -> BTreeMap<String, String> {
-    wire.into_iter().collect()
+/// Config for one run: keys and values.
+pub(super) fn config(
+    field: &str,
+    wire: HashMap<String, String>,
+) -> Result<BTreeMap<String, String>, Fault> {
+    let bytes = wire.iter().map(|(key, value)| key.len() + value.len()).sum();
+    longest(field, bytes, CONFIG_BYTES_MAX)?;
+    if wire.keys().any(|key| key.trim().is_empty()) {
+        return Err(Fault::invalid(field, "has an empty key"));
+    }
+    Ok(wire.into_iter().collect())
 }
 
 #[cfg(test)]

@@ -93,8 +93,12 @@ fn to_apply(wire: v1::ApplyRequest) -> Result<ToApply, Fault> {
         source: _,
         overwrite: _,
         first_load_newest,
-        root_config: _,
+        root_config,
     } = wire;
+    if !root_config.is_empty() {
+        let problem = "is given to a master at its start, and no apply changes it";
+        return Err(Fault::invalid("root_config", problem));
+    }
     let attached = |attachment: v1::Attachment| {
         let v1::Attachment { file, path, content, executable } = attachment;
         Attached { file, path, content, executable }

@@ -2,18 +2,21 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use hera_common::audit::Asked;
-use hera_common::doc::{Applied as Checked, Contents, DocError, apply_set, beside, read_file};
+use hera_common::doc::{
+    Applied as Checked, Contents, DocError, FieldError, apply_set, beside, read_file,
+};
 use hera_common::limits::FILES_BYTES_MAX;
 use hera_common::time::Version;
 use hera_engine::apply::ApplySet;
 use hera_engine::catalog::Catalog;
 use hera_engine::input::{Applied, Input, RefusalKind, Reply};
 
-use super::Service;
 use super::fault::{Fault, Violation, refused};
+use super::{Service, Site};
 use crate::role::Lead;
 
 /// A set is checked anew when the definitions have changed in the meantime, at most so often.
@@ -58,6 +61,7 @@ impl Service {
             let catalog = lead.catalog();
             let edition = catalog.edition;
             let (checked, contents) = check(Arc::clone(&files), catalog).await?;
+            check_leases(&checked, self.site())?;
             if !wanted.dry_run {
                 self.keep(&checked, &contents).await?;
             }
@@ -81,6 +85,32 @@ impl Service {
         }
         Ok(())
     }
+}
+
+/// A lease so short that a worker must end what it has started before it can renew is refused.
+fn check_leases(checked: &Checked, site: &Site) -> Result<(), Fault> {
+    let mut errors = Vec::new();
+    for job in &checked.jobs {
+        let lease = job.spec.policy.lease;
+        let needed = needed(lease, site);
+        if lease <= needed {
+            let problem = format!(
+                "{} ms is too short: by the timing of this cluster three heartbeats, a call, TERM and KILL take {} ms",
+                lease.as_millis(),
+                needed.as_millis()
+            );
+            errors.push(job.place.error(FieldError::new("lease", problem)));
+        }
+    }
+    if errors.is_empty() { Ok(()) } else { Err(bad(errors)) }
+}
+
+/// What must fit into a lease, by a clock that may run wrong.
+fn needed(lease: Duration, site: &Site) -> Duration {
+    let timing = &site.timing;
+    let heartbeat = (lease / 6).clamp(timing.heartbeat_min, timing.heartbeat_max);
+    let needed = heartbeat * 3 + timing.rpc.min(heartbeat / 2) + timing.term + timing.kill;
+    needed + needed * site.rho_ppm / 1_000_000
 }
 
 fn set(wanted: &ToApply, edition: u64, applied: Checked) -> ApplySet {

@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on ends")]
 
 mod night;
+mod pair;
 mod port;
 mod worker;
 mod world;

@@ -139,6 +139,10 @@ async fn jobs_are_listed_refused_and_deleted() {
     assert_eq!(bad.code(), Code::InvalidArgument);
     assert!(bad.message().contains("t.yaml:4:5: jobs[0].shedule:"), "{}", bad.message());
 
+    let quick = JOBS.replace("name: hand", "name: hand\n    lease: 10s");
+    let short = world.apply(&quick).await.unwrap_err();
+    assert!(short.message().contains("jobs[2].lease: 10000 ms is too short"), "{short}");
+
     world.apply(JOBS).await.unwrap();
     let list = |wanted: v1::ListJobsRequest| async {
         let jobs = world.jobs().list_jobs(wanted).await.unwrap().into_inner().jobs;

@@ -4,6 +4,9 @@ use hera_proto::v1;
 use hera_testkit::temp_dir;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tonic::Code;
+use tonic_health::pb::HealthCheckRequest;
+use tonic_health::pb::health_check_response::ServingStatus;
+use tonic_health::pb::health_client::HealthClient;
 
 use crate::worker::Worker;
 use crate::world::World;
@@ -27,9 +30,7 @@ async fn one_port_answers_probes_and_unknown_methods() {
     assert!(ready.starts_with("HTTP/1.1 200") && ready.contains("leads"), "{ready}");
     assert!(page(&world, "/nothing").await.starts_with("HTTP/1.1 404"));
 
-    let channel = tonic::transport::Channel::from_shared(world.url.clone()).unwrap();
-    let channel = channel.connect().await.unwrap();
-    let mut unknown = tonic::client::Grpc::new(channel);
+    let mut unknown = tonic::client::Grpc::new(world.channel());
     unknown.ready().await.unwrap();
     let codec = tonic_prost::ProstCodec::<v1::GetClusterRequest, v1::GetClusterResponse>::default();
     for path in ["/no.Such/Method", "/hera.v1.ClusterService/NoSuch"] {
@@ -39,6 +40,13 @@ async fn one_port_answers_probes_and_unknown_methods() {
         assert_eq!(status.code(), Code::Unimplemented);
         unknown.ready().await.unwrap();
     }
+    let health = |service: &str| {
+        let request = HealthCheckRequest { service: service.to_owned() };
+        let mut client = HealthClient::new(world.channel());
+        async move { client.check(request).await.unwrap().into_inner().status() }
+    };
+    assert_eq!(health("").await, ServingStatus::Serving);
+    assert_eq!(health("hera.v1.WorkerService").await, ServingStatus::Serving);
     world.stop().await;
 }
 
@@ -65,12 +73,20 @@ async fn a_worker_that_is_not_the_present_one_must_register_again() {
     assert!(status.message().contains("registered as incarnation"), "{}", status.message());
     assert!(second.poll().await.unwrap().is_empty());
 
-    second.header.store_id_seen = "another".to_owned();
+    let right = std::mem::replace(&mut second.header.store_id_seen, "another".to_owned());
     assert_eq!(second.poll().await.unwrap_err().code(), Code::Aborted);
+    second.header.store_id_seen = right;
     let short = second.poll_with(vec![vec![1; 3]]).await.unwrap_err();
     assert_eq!(short.code(), Code::InvalidArgument);
     let none = second.poll_with(Vec::new()).await.unwrap_err();
     assert_eq!(none.message(), "tokens: must be 1 to 64");
+
+    // What no store knows of is not held, and was never ended by that token.
+    let unknown = v1::Assignment { run_id: 77, token: vec![9; 16], ..Default::default() };
+    assert_eq!(second.start(&unknown).await, v1::VerdictKind::Lost);
+    assert_eq!(second.heartbeat(&unknown).await, v1::VerdictKind::Lost);
+    let end = second.finish(&unknown, v1::End::Succeeded, Some(0)).await;
+    assert_eq!(end, v1::VerdictKind::Fenced);
 
     let workers = world.cluster().list_workers(v1::ListWorkersRequest { page: None }).await;
     let workers = workers.unwrap().into_inner().workers;

@@ -1,11 +1,14 @@
 //! A running master and its clients.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Parser as _;
+use hera_master::config::StoreUrl;
 use hera_master::{Args, Config, Ready};
 use hera_proto::v1;
+use hera_store::MemoryStore;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use tonic::transport::Channel;
@@ -51,15 +54,36 @@ impl World {
         let running = hera_master::run(config(folder), shutdown.clone(), |ready| {
             told.send(ready).unwrap();
         });
-        let ended = tokio::spawn(running);
-        let url = format!("http://{}", ready.await.unwrap().address);
-        let channel = Channel::from_shared(url.clone()).unwrap().connect().await.unwrap();
-        let world = Self { url, channel, shutdown, ended };
+        let world = Self::new(tokio::spawn(running), ready, shutdown).await;
         world.until_it_leads().await;
         world
     }
 
-    async fn until_it_leads(&self) {
+    /// Starts one of several masters on a store in memory; it may stand by.
+    #[expect(clippy::disallowed_methods, reason = "the test's own task, joined by stop")]
+    pub(crate) async fn start_on(store: &MemoryStore) -> Self {
+        let shutdown = CancellationToken::new();
+        let (told, ready) = tokio::sync::oneshot::channel::<Ready>();
+        let mut config = config(Path::new("/nowhere"));
+        config.store = StoreUrl::parse("postgres://unused").unwrap();
+        let store = Arc::new(store.another_link());
+        let running = hera_master::run_on(store, config, shutdown.clone(), |ready| {
+            told.send(ready).unwrap();
+        });
+        Self::new(tokio::spawn(running), ready, shutdown).await
+    }
+
+    async fn new(
+        ended: JoinHandle<Result<(), hera_master::RunError>>,
+        ready: tokio::sync::oneshot::Receiver<Ready>,
+        shutdown: CancellationToken,
+    ) -> Self {
+        let url = format!("http://{}", ready.await.unwrap().address);
+        let channel = Channel::from_shared(url.clone()).unwrap().connect().await.unwrap();
+        Self { url, channel, shutdown, ended }
+    }
+
+    pub(crate) async fn until_it_leads(&self) {
         let asks = async {
             loop {
                 match self.cluster().get_cluster(v1::GetClusterRequest {}).await {
@@ -73,6 +97,10 @@ impl World {
             }
         };
         tokio::time::timeout(LIMIT, asks).await.unwrap();
+    }
+
+    pub(crate) fn channel(&self) -> Channel {
+        self.channel.clone()
     }
 
     /// Stops it as TERM does.
