@@ -25,10 +25,11 @@ mod versions;
 mod zone;
 
 pub use interval::{DataInterval, data_interval};
+pub use memo::Memo;
 pub use source::{Source, source};
 
 use crate::time::Piecewise;
-use memo::{JobMemo, Need, Stop, Zones};
+use memo::{Job, Need, Stop};
 use zone::{MS_MAX, MS_MIN};
 
 /// A job, as far as its versions and bindings go. Edges and policies have all that they inherit and
@@ -125,19 +126,28 @@ pub enum PlanError {
 }
 
 /// Versions and bindings of a set of jobs, computed as they are asked for. It remembers what it has
-/// computed: make one for a pass, or keep it as long as the jobs stay as they are.
+/// computed.
 pub struct Plan<'a, S = Piecewise> {
     nodes: &'a BTreeMap<JobId, Node<S>>,
-    zones: Zones,
-    memo: BTreeMap<JobId, JobMemo>,
+    memo: Memo,
     /// How many questions are open, one inside the other.
     depth: usize,
 }
 
 impl<'a, S: Slots> Plan<'a, S> {
     /// Costs nothing: jobs are looked at when they are asked for.
-    pub const fn new(nodes: &'a BTreeMap<JobId, Node<S>>) -> Self {
-        Self { nodes, zones: Zones::new(), memo: BTreeMap::new(), depth: 0 }
+    pub fn new(nodes: &'a BTreeMap<JobId, Node<S>>) -> Self {
+        Self::with(nodes, Memo::default())
+    }
+
+    /// Goes on from what another plan of the same jobs has computed; see [`Memo::forget`].
+    pub const fn with(nodes: &'a BTreeMap<JobId, Node<S>>, memo: Memo) -> Self {
+        Self { nodes, memo, depth: 0 }
+    }
+
+    /// What it has computed, for the next plan.
+    pub fn into_memo(self) -> Memo {
+        self.memo
     }
 
     /// The versions of a job in `[from, to)`, oldest first: the only source of versions. Those of a
@@ -153,7 +163,8 @@ impl<'a, S: Slots> Plan<'a, S> {
     ) -> Result<Vec<PlannedVersion>, PlanError> {
         let (from, to) = (from.ms().max(MS_MIN), to.ms().min(MS_MAX));
         self.settled(|plan| {
-            let found = plan.range(job, from, to)?;
+            let job = plan.job(job)?;
+            let found = plan.range(job.seat, from, to)?;
             found.into_iter().map(|planned| plan.planned_version(job, planned)).collect()
         })
     }
@@ -166,7 +177,10 @@ impl<'a, S: Slots> Plan<'a, S> {
     /// The job's own fault, or that of one of its upstream jobs.
     pub fn bindings(&mut self, job: JobId, version: Version) -> Result<Vec<Bound>, PlanError> {
         let at = version.ms().clamp(MS_MIN, MS_MAX);
-        self.settled(|plan| plan.bind_all(job, at))
+        self.settled(|plan| {
+            let job = plan.job(job)?;
+            plan.bind_all(job, at)
+        })
     }
 
     /// The newest version of a job before an instant.
@@ -179,20 +193,22 @@ impl<'a, S: Slots> Plan<'a, S> {
         before: Version,
     ) -> Result<Option<PlannedVersion>, PlanError> {
         let before = before.ms().clamp(MS_MIN, MS_MAX);
-        self.settled(|plan| match plan.last_before(job, before, MS_MIN)? {
-            Some(planned) => plan.planned_version(job, planned).map(Some),
-            None => Ok(None),
+        self.settled(|plan| {
+            let job = plan.job(job)?;
+            let newest = plan.last_before(job.seat, before, MS_MIN)?;
+            newest.map(|planned| plan.planned_version(job, planned)).transpose()
         })
     }
 
     fn planned_version(
         &mut self,
-        job: JobId,
+        job: Job<'a, S>,
         planned: memo::Planned,
     ) -> Result<PlannedVersion, Stop> {
-        let node = self.node(job)?;
-        let interval = self.interval_of(node, planned);
-        let interval = interval::shown(self.zone_of(node), node.data.period, interval);
+        let facts = self.facts(job.seat)?;
+        let zone = self.zone(&facts);
+        let index = interval::index_of(zone, job.node.data, planned);
+        let interval = interval::shown(zone, job.node.data.period, index);
         Ok(PlannedVersion { version: Version::from_ms(planned.at), interval })
     }
 
@@ -216,25 +232,20 @@ impl<'a, S: Slots> Plan<'a, S> {
     /// too, are remembered where they belong.
     fn settle(&mut self, need: Need) -> Result<(), PlanError> {
         let mut open = vec![need];
-        let mut jobs = BTreeSet::from([need.job()]);
+        let mut waiting = BTreeSet::from([need.seat()]);
         while let Some(need) = open.last().copied() {
             self.depth = 0;
             let Err(Stop::Deep(below)) = self.fulfil(need) else {
-                jobs.remove(&need.job());
+                waiting.remove(&need.seat());
                 open.pop();
                 continue;
             };
             // Each question on the list waits for the one after it.
-            if !jobs.insert(below.job()) {
-                return Err(PlanError::Circle { job: below.job() });
+            if !waiting.insert(below.seat()) {
+                return Err(PlanError::Circle { job: self.id_of(below.seat()) });
             }
             open.push(below);
         }
         Ok(())
-    }
-
-    /// The job's definition.
-    fn node(&self, job: JobId) -> Result<&'a Node<S>, Stop> {
-        self.nodes.get(&job).ok_or(Stop::Fault(PlanError::Unknown { job }))
     }
 }

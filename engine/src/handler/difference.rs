@@ -22,7 +22,10 @@ impl Handler {
             of.actions.iter().map(|(at, entry)| (*at, entry.action.clone())).collect()
         };
         let runs = |of: &Self| -> BTreeMap<_, _> {
-            of.runs.iter().map(|(id, live)| (*id, (live.run.clone(), live.attempt.clone()))).collect()
+            of.runs
+                .iter()
+                .map(|(id, live)| (*id, (live.run.clone(), live.attempt.clone())))
+                .collect()
         };
         differ("cursor", &self.cursor, &fresh.cursor)
             .or_else(|| maps("action", &actions(self), &actions(fresh)))
@@ -33,11 +36,7 @@ impl Handler {
             .map(|told| format!("job {job}: {told}"))
     }
 
-    fn edges_differ(
-        &self,
-        fresh: &Self,
-        pending: &dyn Fn(VersionKey) -> bool,
-    ) -> Option<String> {
+    fn edges_differ(&self, fresh: &Self, pending: &dyn Fn(VersionKey) -> bool) -> Option<String> {
         let pairs = self.actions.values().zip(fresh.actions.values());
         pairs.map(|(own, other)| edges_differ(own, other, pending)).find_map(|told| told)
     }

@@ -6,10 +6,10 @@ use hera_common::time::Version;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
-use super::memo::{Planned, Stop};
+use super::memo::{Job, Planned, Seat, Stop};
 use super::period::{self, Index};
 use super::zone::{MS_MAX, MS_MIN, Zone, date};
-use super::{Node, Plan, Slots};
+use super::{Plan, Slots};
 
 /// The data that a version is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -38,6 +38,14 @@ pub fn data_interval(zone: &TimeZone, data: DataSpec, version: Version) -> DataI
 pub(super) fn index_at(zone: &mut Zone, data: DataSpec, at: i64) -> Index {
     let holding = zone.period_of(data.period, at);
     zone.later(data.period, holding, i64::from(data.offset))
+}
+
+/// The number of the data interval of a version.
+pub(super) fn index_of(zone: &mut Zone, data: DataSpec, planned: Planned) -> Index {
+    match planned.carried {
+        Some(index) => index,
+        None => index_at(zone, data, planned.at),
+    }
 }
 
 /// A data interval in dates and instants.
@@ -112,58 +120,50 @@ impl Extent {
 }
 
 impl<'a, S: Slots> Plan<'a, S> {
-    /// The data interval of a job's version.
-    pub(super) fn interval_of(&mut self, node: &Node<S>, planned: Planned) -> Index {
-        match planned.carried {
-            Some(index) => index,
-            None => index_at(self.zone_of(node), node.data, planned.at),
-        }
-    }
-
     /// The versions of an upstream job that `bind: data` binds to one of my intervals.
     pub(super) fn bind_data(
         &mut self,
-        mine: &Node<S>,
+        mine: Job<'a, S>,
         index: Index,
-        theirs: &'a Node<S>,
+        theirs: Seat,
     ) -> Result<Vec<i64>, Stop> {
-        let (my_period, their_period) = (mine.data.period, theirs.data.period);
-        let extent = Extent::new(self.zone_of(mine), my_period, index, their_period);
-        let zone = self.zone_of(theirs);
-        let (first, last) = if their_period > my_period {
-            match extent.holding(zone, their_period) {
-                Some(holding) => (holding, holding),
-                None => return Ok(Vec::new()),
-            }
+        let theirs = self.at(theirs)?;
+        let (my_period, their_period) = (mine.node.data.period, theirs.node.data.period);
+        let (my_facts, their_facts) = (self.facts(mine.seat)?, self.facts(theirs.seat)?);
+        let extent = Extent::new(self.zone(&my_facts), my_period, index, their_period);
+        let zone = self.zone(&their_facts);
+        let found = if their_period > my_period {
+            extent.holding(zone, their_period).map(|holding| (holding, holding))
         } else {
-            match extent.inside(zone, their_period) {
-                Some(inside) => inside,
-                None => return Ok(Vec::new()),
-            }
+            extent.inside(zone, their_period)
         };
-        self.of_intervals(theirs, first, last)
+        match found {
+            Some((first, last)) => self.of_intervals(theirs, first, last),
+            None => Ok(Vec::new()),
+        }
     }
 
     /// The versions of a job whose data intervals are numbered `first` to `last`.
     fn of_intervals(
         &mut self,
-        node: &'a Node<S>,
+        job: Job<'a, S>,
         first: Index,
         last: Index,
     ) -> Result<Vec<i64>, Stop> {
-        let period = node.data.period;
-        if !self.carries(node) {
-            let back = i64::from(node.data.offset).saturating_neg();
-            let zone = self.zone_of(node);
+        let DataSpec { period, offset } = job.node.data;
+        let facts = self.facts(job.seat)?;
+        if !facts.source.carries() {
+            let back = i64::from(offset).saturating_neg();
+            let zone = self.zone(&facts);
             let (first, last) = (zone.later(period, first, back), zone.later(period, last, back));
             let (from, to) = (zone.span(period, first).0, zone.span(period, last).1);
-            return Ok(self.range(node.id, from, to)?.into_iter().map(|p| p.at).collect());
+            return Ok(self.range(job.seat, from, to)?.into_iter().map(|p| p.at).collect());
         }
         let mut found = Vec::new();
         let mut index = first;
         while index <= last {
-            found.extend(self.placed(node.id, index)?);
-            index = self.zone_of(node).later(period, index, 1);
+            found.extend(self.placed(job.seat, index)?);
+            index = self.zone(&facts).later(period, index, 1);
         }
         found.sort_unstable();
         found.dedup();
@@ -173,13 +173,16 @@ impl<'a, S: Slots> Plan<'a, S> {
     /// My data interval that binds one of theirs by `bind: data`, where theirs is not longer.
     pub(super) fn interval_that_binds(
         &mut self,
-        mine: &Node<S>,
-        theirs: &Node<S>,
+        mine: Job<'a, S>,
+        theirs: Seat,
         planned: Planned,
-    ) -> Option<Index> {
-        let index = self.interval_of(theirs, planned);
-        let (my_period, their_period) = (mine.data.period, theirs.data.period);
-        let extent = Extent::new(self.zone_of(theirs), their_period, index, my_period);
-        extent.holding(self.zone_of(mine), my_period)
+    ) -> Result<Option<Index>, Stop> {
+        let theirs = self.at(theirs)?;
+        let (my_period, their_period) = (mine.node.data.period, theirs.node.data.period);
+        let (my_facts, their_facts) = (self.facts(mine.seat)?, self.facts(theirs.seat)?);
+        let zone = self.zone(&their_facts);
+        let index = index_of(zone, theirs.node.data, planned);
+        let extent = Extent::new(zone, their_period, index, my_period);
+        Ok(extent.holding(self.zone(&my_facts), my_period))
     }
 }

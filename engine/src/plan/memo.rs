@@ -1,14 +1,15 @@
 //! What a plan has computed already, and which questions are open. Knows no rule of versions.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use hera_common::id::JobId;
+use hera_common::spec::Empty;
 use jiff::tz::TimeZone;
 
 use super::period::Index;
 use super::source::Source;
-use super::zone::Zone;
+use super::zone::{MS_MAX, MS_MIN, Zone};
 use super::{Node, Plan, PlanError, Slots};
 
 /// How many questions may be open inside one another on the stack of the caller, which may be one of
@@ -28,17 +29,19 @@ pub(super) struct Planned {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Need {
     /// The versions on a day of the job's zone.
-    Day { job: JobId, day: i64 },
+    Day { seat: Seat, day: i64 },
     /// The newest day before this one that has versions.
-    DayBefore { job: JobId, day: i64 },
+    DayBefore { seat: Seat, day: i64 },
     /// The version made for a data interval.
-    Placed { job: JobId, index: Index },
+    Placed { seat: Seat, index: Index },
 }
 
 impl Need {
-    pub(super) const fn job(self) -> JobId {
+    pub(super) const fn seat(self) -> Seat {
         match self {
-            Self::Day { job, .. } | Self::DayBefore { job, .. } | Self::Placed { job, .. } => job,
+            Self::Day { seat, .. } | Self::DayBefore { seat, .. } | Self::Placed { seat, .. } => {
+                seat
+            }
         }
     }
 
@@ -71,40 +74,135 @@ impl From<PlanError> for Stop {
 /// The versions of a day: shared, since many jobs ask for one upstream's.
 pub(super) type Day = Rc<[Planned]>;
 
+/// The place of a job in memory: found by its id once, then by this number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Seat(usize);
+
+/// A job with its place. Copied freely.
+#[derive(Debug)]
+pub(super) struct Job<'a, S> {
+    pub(super) node: &'a Node<S>,
+    pub(super) seat: Seat,
+}
+
+impl<S> Clone for Job<'_, S> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<S> Copy for Job<'_, S> {}
+
+/// What a plan remembers: its computed days, by job. Worth keeping from one plan of the same jobs to
+/// the next; about half a kilobyte for each job and day that was looked at.
+#[derive(Debug, Default)]
+pub struct Memo {
+    jobs: Vec<JobMemo>,
+    seats: BTreeMap<JobId, Seat>,
+    zones: Zones,
+}
+
+impl Memo {
+    /// Forgets what followed from some jobs. After an edit these are the jobs that were made, changed
+    /// or deleted, and all that are downstream of them, before or after it.
+    pub fn forget(&mut self, jobs: &BTreeSet<JobId>) {
+        for job in jobs {
+            if let Some(seat) = self.seats.get(job).copied() {
+                *self.job(seat) = JobMemo::new(*job);
+            }
+        }
+    }
+
+    fn seat(&mut self, job: JobId) -> Seat {
+        let next = Seat(self.jobs.len());
+        let seat = *self.seats.entry(job).or_insert(next);
+        if seat == next {
+            self.jobs.push(JobMemo::new(job));
+        }
+        seat
+    }
+
+    fn job(&mut self, seat: Seat) -> &mut JobMemo {
+        self.jobs
+            .get_mut(seat.0)
+            .expect("a seat is handed out with its entry, and never taken back")
+    }
+}
+
 /// What is known of one job.
 #[derive(Debug)]
-pub(super) struct JobMemo {
-    zone: usize,
-    source: Rc<Source>,
+struct JobMemo {
+    job: JobId,
+    /// What its definition says; None until it is looked at.
+    facts: Option<Rc<Facts>>,
     /// How far in the open question of this job lies ([`Need::rank`]); 0: none is open.
     open: u8,
-    days: BTreeMap<i64, Result<Day, PlanError>>,
-    before: BTreeMap<i64, Result<Option<i64>, PlanError>>,
-    placed: BTreeMap<Index, Result<Option<i64>, PlanError>>,
+    days: Known<Day>,
+    before: Known<Option<i64>>,
+    placed: Known<Option<i64>>,
+}
+
+impl JobMemo {
+    fn new(job: JobId) -> Self {
+        let (days, before, placed) = (Known::new(), Known::new(), Known::new());
+        Self { job, facts: None, open: 0, days, before, placed }
+    }
+}
+
+/// What the plan asks again and again of a job's definition.
+#[derive(Debug)]
+pub(super) struct Facts {
+    pub(super) zone: usize,
+    pub(super) source: Source,
+    /// There are no versions before it, milliseconds.
+    pub(super) floor: i64,
+    /// The schedule, or the list of actions, says all about the job's versions.
+    pub(super) plain: bool,
+    /// The upstream of each edge.
+    upstream: Vec<Seat>,
+    baseline: Option<Seat>,
+}
+
+/// Answers by number: of few questions, so a sorted list is small and quick.
+#[derive(Debug)]
+struct Known<T>(Vec<(i64, Result<T, PlanError>)>);
+
+impl<T: Clone> Known<T> {
+    const fn new() -> Self {
+        Self(Vec::new())
+    }
+
+    fn get(&self, number: i64) -> Option<Result<T, Stop>> {
+        let place = self.0.binary_search_by_key(&number, |(known, _)| *known).ok()?;
+        self.0.get(place).map(|(_, answer)| answer.clone().map_err(Stop::Fault))
+    }
+
+    fn insert(&mut self, number: i64, answer: Result<T, PlanError>) {
+        if let Err(place) = self.0.binary_search_by_key(&number, |(known, _)| *known) {
+            self.0.insert(place, (number, answer));
+        }
+    }
 }
 
 /// The zones of the jobs seen so far.
-#[derive(Debug)]
-pub(super) struct Zones {
+#[derive(Debug, Default)]
+struct Zones {
     by_name: BTreeMap<String, usize>,
-    zones: BTreeMap<usize, Zone>,
+    zones: Vec<Zone>,
 }
 
 impl Zones {
-    pub(super) const fn new() -> Self {
-        Self { by_name: BTreeMap::new(), zones: BTreeMap::new() }
-    }
-
     /// Zones of one name and one set of rules share their days.
     fn number_of(&mut self, zone: &TimeZone) -> usize {
         let same = |known: &Zone| known.time_zone() == zone;
         let by_name = zone.iana_name().and_then(|name| self.by_name.get(name)).copied();
-        if let Some(number) = by_name.filter(|number| self.zones.get(number).is_some_and(same)) {
+        if let Some(number) = by_name.filter(|number| self.zones.get(*number).is_some_and(same)) {
             return number;
         }
-        let known = self.zones.iter().find(|(_, known)| same(known)).map(|(number, _)| *number);
-        let number = known.unwrap_or(self.zones.len());
-        self.zones.entry(number).or_insert_with(|| Zone::new(zone.clone()));
+        let number = self.zones.iter().position(same).unwrap_or_else(|| {
+            self.zones.push(Zone::new(zone.clone()));
+            self.zones.len() - 1
+        });
         if let Some(name) = zone.iana_name() {
             self.by_name.insert(name.to_owned(), number);
         }
@@ -113,72 +211,115 @@ impl Zones {
 }
 
 impl<'a, S: Slots> Plan<'a, S> {
-    fn memo(&mut self, node: &Node<S>) -> &mut JobMemo {
-        let (zones, nodes) = (&mut self.zones, self.nodes);
-        self.memo.entry(node.id).or_insert_with(|| JobMemo {
-            zone: zones.number_of(&node.zone),
-            source: Rc::new(super::source(node, nodes)),
-            open: 0,
-            days: BTreeMap::new(),
-            before: BTreeMap::new(),
-            placed: BTreeMap::new(),
-        })
+    /// A job by its id.
+    pub(super) fn job(&mut self, id: JobId) -> Result<Job<'a, S>, Stop> {
+        let node = self.nodes.get(&id).ok_or(PlanError::Unknown { job: id })?;
+        Ok(Job { node, seat: self.memo.seat(id) })
     }
 
-    /// The job's zone.
-    pub(super) fn zone_of(&mut self, node: &Node<S>) -> &mut Zone {
-        let number = self.memo(node).zone;
-        self.zones.zones.entry(number).or_insert_with(|| Zone::new(node.zone.clone()))
+    /// A job by its place.
+    pub(super) fn at(&mut self, seat: Seat) -> Result<Job<'a, S>, Stop> {
+        let id = self.memo.job(seat).job;
+        let node = self.nodes.get(&id).ok_or(PlanError::Unknown { job: id })?;
+        Ok(Job { node, seat })
     }
 
-    /// Where the job's versions come from.
-    pub(super) fn source_of(&mut self, node: &Node<S>) -> Rc<Source> {
-        Rc::clone(&self.memo(node).source)
+    /// The upstream of an edge, by the edge's number.
+    pub(super) fn upstream(&mut self, job: Job<'a, S>, edge: usize) -> Result<Seat, Stop> {
+        let seat = self.facts(job.seat)?.upstream.get(edge).copied();
+        self.there(job, seat)
+    }
+
+    /// The upstream that is the job's baseline.
+    pub(super) fn baseline(&mut self, job: Job<'a, S>) -> Result<Seat, Stop> {
+        let seat = self.facts(job.seat)?.baseline;
+        self.there(job, seat)
+    }
+
+    /// An upstream's place, if it is there.
+    fn there(&mut self, job: Job<'a, S>, seat: Option<Seat>) -> Result<Seat, Stop> {
+        let fault = PlanError::NoSource { job: job.node.id };
+        let seat = seat.ok_or(fault)?;
+        match self.facts(seat) {
+            Ok(_there) => Ok(seat),
+            Err(_not_there) => {
+                let upstream = self.id_of(seat);
+                Err(PlanError::Missing { job: job.node.id, upstream }.into())
+            }
+        }
+    }
+
+    /// What a job's definition says; a fault where the job is not there.
+    pub(super) fn facts(&mut self, seat: Seat) -> Result<Rc<Facts>, Stop> {
+        if let Some(facts) = &self.memo.job(seat).facts {
+            return Ok(Rc::clone(facts));
+        }
+        let Job { node, .. } = self.at(seat)?;
+        let source = super::source(node, self.nodes);
+        let skips = node.edges.iter().any(|e| e.empty == Empty::Skip && e.upstream != node.id);
+        let facts = Rc::new(Facts {
+            zone: self.memo.zones.number_of(&node.zone),
+            floor: node.birth.ms().clamp(MS_MIN, MS_MAX),
+            plain: source == Source::Hand || (source == Source::Schedule && !skips),
+            source,
+            upstream: node.edges.iter().map(|edge| self.memo.seat(edge.upstream)).collect(),
+            baseline: node.baseline.map(|baseline| self.memo.seat(baseline)),
+        });
+        self.memo.job(seat).facts = Some(Rc::clone(&facts));
+        Ok(facts)
+    }
+
+    /// A job's zone.
+    pub(super) fn zone(&mut self, facts: &Facts) -> &mut Zone {
+        let zone = self.memo.zones.zones.get_mut(facts.zone);
+        zone.expect("a zone gets its number when it is kept, and is never taken back")
     }
 
     /// Answers a question and remembers the answer.
     pub(super) fn fulfil(&mut self, need: Need) -> Result<(), Stop> {
         match need {
-            Need::Day { job, day } => self.day(job, day).map(drop),
-            Need::DayBefore { job, day } => self.day_before(job, day).map(drop),
-            Need::Placed { job, index } => self.placed(job, index).map(drop),
+            Need::Day { seat, day } => self.day(seat, day).map(drop),
+            Need::DayBefore { seat, day } => self.day_before(seat, day).map(drop),
+            Need::Placed { seat, index } => self.placed(seat, index).map(drop),
         }
     }
 
+    /// The id of a job, for faults and people.
+    pub(super) fn id_of(&mut self, seat: Seat) -> JobId {
+        self.memo.job(seat).job
+    }
+
     /// The versions of a job on a day of its zone.
-    pub(super) fn day(&mut self, job: JobId, day: i64) -> Result<Day, Stop> {
-        let node = self.node(job)?;
-        if let Some(known) = self.memo(node).days.get(&day) {
-            return known.clone().map_err(Stop::Fault);
+    pub(super) fn day(&mut self, seat: Seat, day: i64) -> Result<Day, Stop> {
+        if let Some(known) = self.memo.job(seat).days.get(day) {
+            return known;
         }
-        let answer = self.opened(Need::Day { job, day }, node, |plan| {
-            plan.compute_day(node, day).map(Day::from)
+        let answer = self.opened(Need::Day { seat, day }, |plan, job| {
+            plan.compute_day(job, day).map(Day::from)
         })?;
-        self.memo(node).days.insert(day, answer.clone());
+        self.memo.job(seat).days.insert(day, answer.clone());
         answer.map_err(Stop::Fault)
     }
 
     /// The newest day before `day` on which a job has versions.
-    pub(super) fn day_before(&mut self, job: JobId, day: i64) -> Result<Option<i64>, Stop> {
-        let node = self.node(job)?;
-        if let Some(known) = self.memo(node).before.get(&day) {
-            return known.map_err(Stop::Fault);
+    pub(super) fn day_before(&mut self, seat: Seat, day: i64) -> Result<Option<i64>, Stop> {
+        if let Some(known) = self.memo.job(seat).before.get(day) {
+            return known;
         }
-        let need = Need::DayBefore { job, day };
-        let answer = self.opened(need, node, |plan| plan.compute_day_before(node, day))?;
-        self.memo(node).before.insert(day, answer);
+        let need = Need::DayBefore { seat, day };
+        let answer = self.opened(need, |plan, job| plan.compute_day_before(job, day))?;
+        self.memo.job(seat).before.insert(day, answer);
         answer.map_err(Stop::Fault)
     }
 
     /// The version that a job has for a data interval.
-    pub(super) fn placed(&mut self, job: JobId, index: Index) -> Result<Option<i64>, Stop> {
-        let node = self.node(job)?;
-        if let Some(known) = self.memo(node).placed.get(&index) {
-            return known.map_err(Stop::Fault);
+    pub(super) fn placed(&mut self, seat: Seat, index: Index) -> Result<Option<i64>, Stop> {
+        if let Some(known) = self.memo.job(seat).placed.get(index) {
+            return known;
         }
-        let need = Need::Placed { job, index };
-        let answer = self.opened(need, node, |plan| plan.compute_placed(node, index))?;
-        self.memo(node).placed.insert(index, answer);
+        let need = Need::Placed { seat, index };
+        let answer = self.opened(need, |plan, job| plan.compute_placed(job, index))?;
+        self.memo.job(seat).placed.insert(index, answer);
         answer.map_err(Stop::Fault)
     }
 
@@ -186,21 +327,21 @@ impl<'a, S: Slots> Plan<'a, S> {
     fn opened<T>(
         &mut self,
         need: Need,
-        node: &'a Node<S>,
-        compute: impl FnOnce(&mut Self) -> Result<T, Stop>,
+        compute: impl FnOnce(&mut Self, Job<'a, S>) -> Result<T, Stop>,
     ) -> Result<Result<T, PlanError>, Stop> {
         if self.depth >= DEPTH_MAX {
             return Err(Stop::Deep(need));
         }
-        let outer = self.memo(node).open;
+        let job = self.at(need.seat())?;
+        let outer = self.memo.job(job.seat).open;
         if outer >= need.rank() {
-            return Ok(Err(PlanError::Circle { job: node.id }));
+            return Ok(Err(PlanError::Circle { job: job.node.id }));
         }
-        self.memo(node).open = need.rank();
+        self.memo.job(job.seat).open = need.rank();
         self.depth += 1;
-        let answer = compute(self);
+        let answer = compute(self, job);
         self.depth -= 1;
-        self.memo(node).open = outer;
+        self.memo.job(job.seat).open = outer;
         match answer {
             Ok(answer) => Ok(Ok(answer)),
             Err(Stop::Fault(fault)) => Ok(Err(fault)),

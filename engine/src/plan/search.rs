@@ -1,10 +1,8 @@
 //! Finding versions of a job near an instant: in a range, before it, after it. Knows no edge.
 
-use hera_common::id::JobId;
-use hera_common::spec::Empty;
 use hera_common::time::Version;
 
-use super::memo::{Planned, Stop};
+use super::memo::{Job, Planned, Seat, Stop};
 use super::source::Source;
 use super::zone::{MS_MAX, MS_MIN};
 use super::{Node, Plan, PlanError, Slots};
@@ -17,21 +15,22 @@ const DAYS_KEPT_MAX: i64 = 8;
 
 impl<'a, S: Slots> Plan<'a, S> {
     /// The versions of a job in `[from, to)`, oldest first.
-    pub(super) fn range(&mut self, job: JobId, from: i64, to: i64) -> Result<Vec<Planned>, Stop> {
-        let node = self.node(job)?;
-        let from = from.max(floor(node));
+    pub(super) fn range(&mut self, seat: Seat, from: i64, to: i64) -> Result<Vec<Planned>, Stop> {
+        let facts = self.facts(seat)?;
+        let from = from.max(facts.floor);
         let to = to.min(MS_MAX);
         if from >= to {
             return Ok(Vec::new());
         }
-        let zone = self.zone_of(node);
+        let zone = self.zone(&facts);
         let (first, last) = (zone.day_of(from), zone.day_of(to - 1));
-        if last - first >= DAYS_KEPT_MAX && self.plain(node) {
-            return Ok(self.slots_of(node, from, to));
+        if last - first >= DAYS_KEPT_MAX && facts.plain {
+            let job = self.at(seat)?;
+            return Ok(slots_of(job.node, from, to));
         }
         let mut found = Vec::new();
         for day in first..=last {
-            let versions = self.day(job, day)?;
+            let versions = self.day(seat, day)?;
             found.extend(versions.iter().filter(|planned| (from..to).contains(&planned.at)));
         }
         Ok(found)
@@ -40,26 +39,26 @@ impl<'a, S: Slots> Plan<'a, S> {
     /// The newest version of a job before an instant, and not before `lowest`.
     pub(super) fn last_before(
         &mut self,
-        job: JobId,
+        seat: Seat,
         before: i64,
         lowest: i64,
     ) -> Result<Option<Planned>, Stop> {
-        let node = self.node(job)?;
-        let lowest = lowest.max(floor(node));
+        let facts = self.facts(seat)?;
+        let lowest = lowest.max(facts.floor);
         if before <= lowest {
             return Ok(None);
         }
-        if self.plain(node) {
-            let newest = self.slot_before(node, before);
+        if facts.plain {
+            let newest = slot_before(self.at(seat)?.node, before);
             let newest = newest.filter(|at| *at >= lowest);
             return Ok(newest.map(|at| Planned { at, carried: None }));
         }
-        let day = self.zone_of(node).day_of(before - 1);
-        let today = self.day(job, day)?;
+        let day = self.zone(&facts).day_of(before - 1);
+        let today = self.day(seat, day)?;
         let mut newest = today.iter().rev().find(|planned| planned.at < before).copied();
-        if newest.is_none() && self.zone_of(node).day_start(day) > lowest {
-            newest = match self.day_before(job, day)? {
-                Some(day) => self.day(job, day)?.last().copied(),
+        if newest.is_none() && self.zone(&facts).day_start(day) > lowest {
+            newest = match self.day_before(seat, day)? {
+                Some(day) => self.day(seat, day)?.last().copied(),
                 None => None,
             };
         }
@@ -69,24 +68,24 @@ impl<'a, S: Slots> Plan<'a, S> {
     /// The oldest version of a job in `[from, to)`.
     pub(super) fn first_from(
         &mut self,
-        job: JobId,
+        seat: Seat,
         from: i64,
         to: i64,
     ) -> Result<Option<Planned>, Stop> {
-        let node = self.node(job)?;
-        let from = from.max(floor(node));
+        let facts = self.facts(seat)?;
+        let from = from.max(facts.floor);
         let to = to.min(MS_MAX);
         if from >= to {
             return Ok(None);
         }
-        if self.plain(node) {
-            let oldest = self.slot_after(node, from - 1).filter(|at| *at < to);
+        if facts.plain {
+            let oldest = slot_after(self.at(seat)?.node, from - 1).filter(|at| *at < to);
             return Ok(oldest.map(|at| Planned { at, carried: None }));
         }
-        let zone = self.zone_of(node);
+        let zone = self.zone(&facts);
         let (first, last) = (zone.day_of(from), zone.day_of(to - 1));
         for day in first..=last {
-            let versions = self.day(job, day)?;
+            let versions = self.day(seat, day)?;
             let oldest = versions.iter().find(|planned| planned.at >= from);
             if let Some(oldest) = oldest {
                 return Ok(Some(*oldest).filter(|planned| planned.at < to));
@@ -98,13 +97,13 @@ impl<'a, S: Slots> Plan<'a, S> {
     /// The `n`-th newest version of a job before an instant, `n` from 1.
     pub(super) fn nth_before(
         &mut self,
-        job: JobId,
+        seat: Seat,
         before: i64,
         n: u32,
     ) -> Result<Option<i64>, Stop> {
         let mut at = before;
         for _ in 0..n {
-            match self.last_before(job, at, MS_MIN)? {
+            match self.last_before(seat, at, MS_MIN)? {
                 Some(planned) => at = planned.at,
                 None => return Ok(None),
             }
@@ -116,18 +115,17 @@ impl<'a, S: Slots> Plan<'a, S> {
     /// versions. None: there are not so many.
     pub(super) fn slots_later(
         &mut self,
-        node: &'a Node<S>,
+        job: Job<'a, S>,
         at: i64,
         n: i32,
     ) -> Result<Option<i64>, Stop> {
-        let scheduled = *self.source_of(node) == Source::Schedule;
         let mut at = at;
         for _ in 0..n.unsigned_abs() {
-            let next = match (scheduled, n < 0) {
-                (true, true) => self.slot_before(node, at),
-                (true, false) => self.slot_after(node, at),
-                (false, true) => self.last_before(node.id, at, MS_MIN)?.map(|p| p.at),
-                (false, false) => self.version_after(node, at)?,
+            let next = match (job.node.schedule.is_some(), n < 0) {
+                (true, true) => slot_before(job.node, at),
+                (true, false) => slot_after(job.node, at),
+                (false, true) => self.last_before(job.seat, at, MS_MIN)?.map(|p| p.at),
+                (false, false) => self.version_after(job.seat, at)?,
             };
             match next {
                 Some(next) => at = next,
@@ -138,14 +136,15 @@ impl<'a, S: Slots> Plan<'a, S> {
     }
 
     /// The oldest version of a job without a schedule after an instant.
-    fn version_after(&mut self, node: &'a Node<S>, at: i64) -> Result<Option<i64>, Stop> {
-        let first = self.zone_of(node).day_of(at + 1);
-        let last = self.zone_of(node).day_of(MS_MAX);
+    fn version_after(&mut self, seat: Seat, at: i64) -> Result<Option<i64>, Stop> {
+        let facts = self.facts(seat)?;
+        let zone = self.zone(&facts);
+        let (first, last) = (zone.day_of(at + 1), zone.day_of(MS_MAX));
         for (looked, day) in (first..=last).enumerate() {
             if looked >= DAYS_MAX {
-                return Err(Stop::Fault(PlanError::TooFar { job: node.id }));
+                return Err(PlanError::TooFar { job: self.id_of(seat) }.into());
             }
-            let versions = self.day(node.id, day)?;
+            let versions = self.day(seat, day)?;
             if let Some(next) = versions.iter().find(|planned| planned.at > at) {
                 return Ok(Some(next.at));
             }
@@ -156,56 +155,59 @@ impl<'a, S: Slots> Plan<'a, S> {
     /// Looks back day by day, from candidate to candidate.
     pub(super) fn compute_day_before(
         &mut self,
-        node: &'a Node<S>,
+        job: Job<'a, S>,
         day: i64,
     ) -> Result<Option<i64>, Stop> {
+        let facts = self.facts(job.seat)?;
         let mut day = day;
         for _ in 0..DAYS_MAX {
-            let before = self.zone_of(node).day_start(day);
-            let Some(candidate) = self.candidate_before(node, before)? else {
+            let before = self.zone(&facts).day_start(day);
+            let candidate = self.candidate_before(job, &facts.source, before)?;
+            let Some(candidate) = candidate.filter(|candidate| *candidate >= facts.floor) else {
                 return Ok(None);
             };
-            if candidate < floor(node) {
-                return Ok(None);
-            }
-            day = self.zone_of(node).day_of(candidate);
-            if !self.day(node.id, day)?.is_empty() {
+            day = self.zone(&facts).day_of(candidate);
+            if !self.day(job.seat, day)?.is_empty() {
                 return Ok(Some(day));
             }
         }
-        Err(Stop::Fault(PlanError::TooFar { job: node.id }))
+        Err(PlanError::TooFar { job: job.node.id }.into())
     }
 
     /// An instant at or after the newest version before `before`, which is the start of a day.
-    fn candidate_before(&mut self, node: &'a Node<S>, before: i64) -> Result<Option<i64>, Stop> {
-        let source = self.source_of(node);
-        match &*source {
-            Source::Schedule | Source::Hand => Ok(self.slot_before(node, before)),
-            Source::Baseline(baseline) => {
-                let upstream = self.upstream(node, *baseline)?;
-                Ok(self.last_before(upstream.id, before, MS_MIN)?.map(|planned| planned.at))
+    fn candidate_before(
+        &mut self,
+        job: Job<'a, S>,
+        source: &Source,
+        before: i64,
+    ) -> Result<Option<i64>, Stop> {
+        match source {
+            Source::Schedule | Source::Hand => Ok(slot_before(job.node, before)),
+            Source::Baseline(_) => {
+                let upstream = self.baseline(job)?;
+                Ok(self.last_before(upstream, before, MS_MIN)?.map(|planned| planned.at))
             }
             // All of them have versions on a day that has one: the one that ends first decides.
-            Source::Fewest(edges) => Ok(self.newest_of(node, edges, before)?.map(|(low, _)| low)),
+            Source::Fewest(edges) => Ok(self.newest_of(job, edges, before)?.map(|(low, _)| low)),
             // The version is the newest of what all of them bind, and each binds something.
             Source::Intervals(edges) => {
-                Ok(self.newest_of(node, edges, before)?.map(|(_, high)| high))
+                Ok(self.newest_of(job, edges, before)?.map(|(_, high)| high))
             }
-            Source::Nothing => Err(Stop::Fault(PlanError::NoSource { job: node.id })),
+            Source::Nothing => Err(PlanError::NoSource { job: job.node.id }.into()),
         }
     }
 
     /// The lowest and the highest of the edges' newest upstream versions; None where one has none.
     fn newest_of(
         &mut self,
-        node: &'a Node<S>,
+        job: Job<'a, S>,
         edges: &[usize],
         before: i64,
     ) -> Result<Option<(i64, i64)>, Stop> {
         let mut ends: Option<(i64, i64)> = None;
-        for edge in edges.iter().filter_map(|edge| node.edges.get(*edge)) {
-            let upstream = self.upstream(node, edge.upstream)?;
-            let Some(newest) = self.last_before(upstream.id, before, MS_MIN)? else {
+        for edge in edges {
+            let upstream = self.upstream(job, *edge)?;
+            let Some(newest) = self.last_before(upstream, before, MS_MIN)? else {
                 return Ok(None);
             };
             ends = Some(ends.map_or((newest.at, newest.at), |(low, high)| {
@@ -214,58 +216,35 @@ impl<'a, S: Slots> Plan<'a, S> {
         }
         Ok(ends)
     }
+}
 
-    /// The definition of an upstream job.
-    pub(super) fn upstream(&self, node: &Node<S>, upstream: JobId) -> Result<&'a Node<S>, Stop> {
-        let missing = PlanError::Missing { job: node.id, upstream };
-        self.nodes.get(&upstream).ok_or(Stop::Fault(missing))
-    }
-
-    /// The schedule, or the list of actions, says all about the job's versions.
-    pub(super) fn plain(&mut self, node: &Node<S>) -> bool {
-        let skips = |edge: &super::Edge| edge.empty == Empty::Skip && edge.upstream != node.id;
-        match *self.source_of(node) {
-            Source::Schedule => !node.edges.iter().any(skips),
-            Source::Hand => true,
-            Source::Baseline(_) | Source::Fewest(_) | Source::Intervals(_) | Source::Nothing => {
-                false
-            }
+/// The slots of a job's schedule, or its existing actions, in `[from, to)`.
+pub(super) fn slots_of<S: Slots>(node: &Node<S>, from: i64, to: i64) -> Vec<Planned> {
+    let bare = |version: Version| Planned { at: version.ms(), carried: None };
+    let (from, to) = (Version::from_ms(from), Version::from_ms(to));
+    match &node.schedule {
+        Some(schedule) => schedule.between(from, to).map(bare).collect(),
+        None => {
+            let all = node.existing.iter().copied();
+            all.filter(|version| (from..to).contains(version)).map(bare).collect()
         }
-    }
-
-    /// The slots of a job's schedule, or its existing actions, in `[from, to)`.
-    pub(super) fn slots_of(&self, node: &Node<S>, from: i64, to: i64) -> Vec<Planned> {
-        let bare = |version: Version| Planned { at: version.ms(), carried: None };
-        let (from, to) = (Version::from_ms(from), Version::from_ms(to));
-        match &node.schedule {
-            Some(schedule) => schedule.between(from, to).map(bare).collect(),
-            None => {
-                let all = node.existing.iter().copied();
-                all.filter(|version| (from..to).contains(version)).map(bare).collect()
-            }
-        }
-    }
-
-    fn slot_before(&self, node: &Node<S>, before: i64) -> Option<i64> {
-        let before = Version::from_ms(before);
-        let newest = match &node.schedule {
-            Some(schedule) => schedule.newest_before(before),
-            None => node.existing.iter().rev().copied().find(|version| *version < before),
-        };
-        newest.map(Version::ms).filter(|at| *at >= floor(node))
-    }
-
-    fn slot_after(&self, node: &Node<S>, after: i64) -> Option<i64> {
-        let after = Version::from_ms(after.max(floor(node) - 1));
-        let oldest = match &node.schedule {
-            Some(schedule) => schedule.oldest_after(after),
-            None => node.existing.iter().copied().find(|version| *version > after),
-        };
-        oldest.map(Version::ms).filter(|at| *at < MS_MAX)
     }
 }
 
-/// There are no versions before it.
-pub(super) fn floor<S>(node: &Node<S>) -> i64 {
-    node.birth.ms().clamp(MS_MIN, MS_MAX)
+fn slot_before<S: Slots>(node: &Node<S>, before: i64) -> Option<i64> {
+    let before = Version::from_ms(before);
+    let newest = match &node.schedule {
+        Some(schedule) => schedule.newest_before(before),
+        None => node.existing.iter().rev().copied().find(|version| *version < before),
+    };
+    newest.filter(|version| *version >= node.birth).map(Version::ms)
+}
+
+fn slot_after<S: Slots>(node: &Node<S>, after: i64) -> Option<i64> {
+    let after = Version::from_ms(after.max(node.birth.ms().saturating_sub(1)));
+    let oldest = match &node.schedule {
+        Some(schedule) => schedule.oldest_after(after),
+        None => node.existing.iter().copied().find(|version| *version > after),
+    };
+    oldest.map(Version::ms).filter(|at| *at < MS_MAX)
 }

@@ -24,6 +24,13 @@ pub enum Source {
     Nothing,
 }
 
+impl Source {
+    /// Whether versions are made for data intervals.
+    pub(super) const fn carries(&self) -> bool {
+        matches!(self, Self::Intervals(_))
+    }
+}
+
 /// Where the versions of a job come from; `nodes` tells the data periods of its upstream jobs.
 pub fn source<S>(node: &Node<S>, nodes: &BTreeMap<JobId, Node<S>>) -> Source {
     if node.schedule.is_some() {

@@ -209,3 +209,20 @@ fn slots_count_those_of_the_schedule() {
         "#]],
     );
 }
+
+#[test]
+fn a_memo_that_forgets_what_an_edit_touches_tells_no_old_versions() {
+    let before = nodes("a: cron 0 5 * * *\nb: on a\nc: on b\nd: on z\ne: cron 0 3 * * *");
+    let after = nodes("a: cron 0 6 * * *\nb: on a\nc: on b\nd: on z\ne: cron 0 3 * * *\nz: on e");
+    let (from, to) = (version("2026-05-01"), version("2026-05-02"));
+    let all = |plan: &mut Plan<'_>| -> Vec<_> {
+        ["a", "b", "c", "d", "e"].map(|job| plan.versions(id(job), from, to)).into()
+    };
+    let mut plan = Plan::new(&before);
+    let old = all(&mut plan);
+    let mut memo = plan.into_memo();
+    memo.forget(&["a", "b", "c", "d", "z"].map(id).into());
+    let kept = all(&mut Plan::with(&after, memo));
+    assert_eq!(kept, all(&mut Plan::new(&after)));
+    assert!(old.iter().zip(&kept).take(4).all(|(old, kept)| old != kept));
+}

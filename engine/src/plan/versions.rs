@@ -6,44 +6,40 @@ use std::collections::BTreeSet;
 use hera_common::spec::{Bind, DataSpec, Empty};
 
 use super::interval::index_at;
-use super::memo::{Planned, Stop};
+use super::memo::{Job, Planned, Seat, Stop};
 use super::period::Index;
-use super::search::floor;
+use super::search::slots_of;
 use super::source::Source;
-use super::{Edge, Node, Plan, PlanError, Slots};
+use super::{Edge, Plan, PlanError, Slots};
 
 impl<'a, S: Slots> Plan<'a, S> {
-    pub(super) fn compute_day(
-        &mut self,
-        node: &'a Node<S>,
-        day: i64,
-    ) -> Result<Vec<Planned>, Stop> {
-        let zone = self.zone_of(node);
+    pub(super) fn compute_day(&mut self, job: Job<'a, S>, day: i64) -> Result<Vec<Planned>, Stop> {
+        let facts = self.facts(job.seat)?;
+        let zone = self.zone(&facts);
         let (start, end) = (zone.day_start(day), zone.day_start(day + 1));
-        let from = start.max(floor(node));
+        let from = start.max(facts.floor);
         if from >= end {
             return Ok(Vec::new());
         }
-        let source = self.source_of(node);
-        let candidates = match &*source {
-            Source::Schedule | Source::Hand => self.slots_of(node, from, end),
-            Source::Baseline(baseline) => {
-                let upstream = self.upstream(node, *baseline)?;
-                self.range(upstream.id, from, end)?
+        let candidates = match &facts.source {
+            Source::Schedule | Source::Hand => slots_of(job.node, from, end),
+            Source::Baseline(_) => {
+                let upstream = self.baseline(job)?;
+                self.range(upstream, from, end)?
             }
             Source::Fewest(edges) => {
-                let mut fewest = self.fewest(node, edges, start, end)?;
+                let mut fewest = self.fewest(job, edges, start, end)?;
                 fewest.retain(|planned| planned.at >= from);
                 fewest
             }
-            Source::Intervals(edges) => return self.intervals_ending(node, edges, from, end),
-            Source::Nothing => return Err(Stop::Fault(PlanError::NoSource { job: node.id })),
+            Source::Intervals(edges) => return self.intervals_ending(job, edges, from, end),
+            Source::Nothing => return Err(PlanError::NoSource { job: job.node.id }.into()),
         };
         let mut versions = Vec::with_capacity(candidates.len());
         for candidate in candidates {
             // An upstream's interval is its own: mine follows from the instant.
             let planned = Planned { at: candidate.at, carried: None };
-            if self.kept(node, &source, planned)? {
+            if self.kept(job, &facts.source, planned)? {
                 versions.push(planned);
             }
         }
@@ -54,7 +50,7 @@ impl<'a, S: Slots> Plan<'a, S> {
     /// later first version, then to the order of the edges.
     fn fewest(
         &mut self,
-        node: &'a Node<S>,
+        job: Job<'a, S>,
         edges: &[usize],
         start: i64,
         end: i64,
@@ -63,9 +59,9 @@ impl<'a, S: Slots> Plan<'a, S> {
         let rank = |found: &[Planned]| {
             (found.len(), std::cmp::Reverse(found.first().map(|planned| planned.at)))
         };
-        for edge in edges.iter().filter_map(|edge| node.edges.get(*edge)) {
-            let upstream = self.upstream(node, edge.upstream)?;
-            let found = self.range(upstream.id, start, end)?;
+        for edge in edges {
+            let upstream = self.upstream(job, *edge)?;
+            let found = self.range(upstream, start, end)?;
             if best.as_ref().is_none_or(|best| rank(&found) < rank(best)) {
                 best = Some(found);
             }
@@ -77,21 +73,21 @@ impl<'a, S: Slots> Plan<'a, S> {
     /// placing edge binds, so only the intervals of those need a look.
     fn intervals_ending(
         &mut self,
-        node: &'a Node<S>,
+        job: Job<'a, S>,
         edges: &[usize],
         from: i64,
         end: i64,
     ) -> Result<Vec<Planned>, Stop> {
         let mut intervals = BTreeSet::new();
-        for edge in edges.iter().filter_map(|edge| node.edges.get(*edge)) {
-            let upstream = self.upstream(node, edge.upstream)?;
-            for planned in self.range(upstream.id, from, end)? {
-                intervals.extend(self.interval_placed_by(node, edge, upstream, planned));
+        for edge in edges {
+            let upstream = self.upstream(job, *edge)?;
+            for planned in self.range(upstream, from, end)? {
+                intervals.extend(self.interval_placed_by(job, *edge, upstream, planned)?);
             }
         }
         let mut versions = Vec::with_capacity(intervals.len());
         for index in intervals {
-            let at = self.placed(node.id, index)?;
+            let at = self.placed(job.seat, index)?;
             let inside = at.filter(|at| (from..end).contains(at));
             versions.extend(inside.map(|at| Planned { at, carried: Some(index) }));
         }
@@ -104,22 +100,24 @@ impl<'a, S: Slots> Plan<'a, S> {
     /// My data interval for which a placing edge binds an upstream version.
     fn interval_placed_by(
         &mut self,
-        node: &Node<S>,
-        edge: &Edge,
-        upstream: &Node<S>,
+        job: Job<'a, S>,
+        edge: usize,
+        upstream: Seat,
         planned: Planned,
-    ) -> Option<Index> {
+    ) -> Result<Option<Index>, Stop> {
+        let Some(edge) = job.node.edges.get(edge) else { return Ok(None) };
         match edge.bind {
-            Bind::Data => self.interval_that_binds(node, upstream, planned),
+            Bind::Data => self.interval_that_binds(job, upstream, planned),
             Bind::First { of } | Bind::Last { of } | Bind::All { of } => {
-                let data = DataSpec { period: of, offset: node.data.offset };
-                Some(index_at(self.zone_of(node), data, planned.at))
+                let data = DataSpec { period: of, offset: job.node.data.offset };
+                let facts = self.facts(job.seat)?;
+                Ok(Some(index_at(self.zone(&facts), data, planned.at)))
             }
             Bind::Nearest
             | Bind::AtOrBefore
             | Bind::Same
             | Bind::Previous { .. }
-            | Bind::Window { .. } => None,
+            | Bind::Window { .. } => Ok(None),
         }
     }
 
@@ -127,32 +125,32 @@ impl<'a, S: Slots> Plan<'a, S> {
     /// placing edges bind, if each of them binds something.
     pub(super) fn compute_placed(
         &mut self,
-        node: &'a Node<S>,
+        job: Job<'a, S>,
         index: Index,
     ) -> Result<Option<i64>, Stop> {
-        let source = self.source_of(node);
-        let Source::Intervals(edges) = &*source else {
+        let facts = self.facts(job.seat)?;
+        let Source::Intervals(edges) = &facts.source else {
             return Ok(None);
         };
         let mut newest = None;
-        for edge in edges.iter().filter_map(|edge| node.edges.get(*edge)) {
-            match self.bind_interval(node, edge, index)?.last() {
+        for edge in edges {
+            match self.bind_interval(job, *edge, index)?.last() {
                 Some(last) => newest = newest.max(Some(*last)),
                 None => return Ok(None),
             }
         }
-        let Some(at) = newest.filter(|at| *at >= floor(node)) else {
+        let Some(at) = newest.filter(|at| *at >= facts.floor) else {
             return Ok(None);
         };
-        let kept = self.kept(node, &source, Planned { at, carried: Some(index) })?;
+        let kept = self.kept(job, &facts.source, Planned { at, carried: Some(index) })?;
         Ok(kept.then_some(at))
     }
 
     /// Whether each edge with `empty: skip` binds something.
-    fn kept(&mut self, node: &'a Node<S>, source: &Source, planned: Planned) -> Result<bool, Stop> {
-        for (number, edge) in node.edges.iter().enumerate() {
-            let asked = edge.empty == Empty::Skip && edge.upstream != node.id;
-            if asked && !known_to_bind(source, number, edge) && !self.binds(node, edge, planned)? {
+    fn kept(&mut self, job: Job<'a, S>, source: &Source, planned: Planned) -> Result<bool, Stop> {
+        for (number, edge) in job.node.edges.iter().enumerate() {
+            let asked = edge.empty == Empty::Skip && edge.upstream != job.node.id;
+            if asked && !known_to_bind(source, number, edge) && !self.binds(job, number, planned)? {
                 return Ok(false);
             }
         }
