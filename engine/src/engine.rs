@@ -25,6 +25,7 @@ use crate::catalog::Catalog;
 use crate::handler::Handler;
 use crate::input::{Input, Reply, Step, Tag, Tagged, VersionKey};
 use crate::lease::{Holds, Windows};
+use crate::plan::Memo;
 use crate::poll::Polls;
 use crate::queue::Queue;
 use crate::stage::Stage;
@@ -93,6 +94,8 @@ pub struct Engine {
     due_of: BTreeMap<JobId, Version>,
     /// Jobs whose rows must be made further ahead.
     to_extend: VecDeque<JobId>,
+    /// What was computed for the jobs looked at before, and the edition of the catalog for which it holds.
+    planned: (u64, Memo),
     /// When all jobs' rows are looked at again.
     extend_at: Wall,
     queue: Queue,
@@ -122,6 +125,7 @@ impl Engine {
             due: BTreeSet::new(),
             due_of: BTreeMap::new(),
             to_extend: VecDeque::new(),
+            planned: (0, Memo::default()),
             extend_at: Wall::from_ms(i64::MIN),
             queue: Queue::default(),
             holds: Holds::default(),

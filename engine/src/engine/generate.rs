@@ -12,7 +12,7 @@ use hera_common::time::Version;
 use super::{At, Engine};
 use crate::edge::EdgeState;
 use crate::handler::Want;
-use crate::plan::{Node, Plan, PlanError, PlannedVersion};
+use crate::plan::{Memo, Node, Plan, PlanError, PlannedVersion};
 
 /// How often rows are made further ahead.
 pub(super) const EXTEND_EVERY: Duration = Duration::from_secs(3600);
@@ -29,11 +29,17 @@ impl Engine {
         let count = self.to_extend.len().min(EXTEND_JOBS_MAX);
         let jobs: Vec<JobId> = self.to_extend.drain(..count).collect();
         let catalog = Arc::clone(&self.catalog);
-        let mut plan = Plan::new(&catalog.nodes);
+        let (edition, known) = std::mem::take(&mut self.planned);
+        let known = if edition == catalog.edition { known } else { Memo::default() };
+        let mut plan = Plan::with(&catalog.nodes, known);
         for job in jobs {
             if let Err(fault) = self.extend(at, &mut plan, job) {
                 self.park(at, job, &fault.to_string());
             }
+        }
+        // The jobs of one pass share their upstream; between passes it would only lie in memory.
+        if !self.to_extend.is_empty() {
+            self.planned = (catalog.edition, plan.into_memo());
         }
     }
 

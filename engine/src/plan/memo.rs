@@ -1,7 +1,7 @@
 //! What a plan has computed already, and which questions are open. Knows no rule of versions.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::rc::Rc;
+use std::sync::Arc;
 
 use hera_common::id::JobId;
 use hera_common::spec::Empty;
@@ -72,7 +72,7 @@ impl From<PlanError> for Stop {
 }
 
 /// The versions of a day: shared, since many jobs ask for one upstream's.
-pub(super) type Day = Rc<[Planned]>;
+pub(super) type Day = Arc<[Planned]>;
 
 /// The place of a job in memory: found by its id once, then by this number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -134,7 +134,7 @@ impl Memo {
 struct JobMemo {
     job: JobId,
     /// What its definition says; None until it is looked at.
-    facts: Option<Rc<Facts>>,
+    facts: Option<Arc<Facts>>,
     /// How far in the open question of this job lies ([`Need::rank`]); 0: none is open.
     open: u8,
     days: Known<Day>,
@@ -250,14 +250,14 @@ impl<'a, S: Slots> Plan<'a, S> {
     }
 
     /// What a job's definition says; a fault where the job is not there.
-    pub(super) fn facts(&mut self, seat: Seat) -> Result<Rc<Facts>, Stop> {
+    pub(super) fn facts(&mut self, seat: Seat) -> Result<Arc<Facts>, Stop> {
         if let Some(facts) = &self.memo.job(seat).facts {
-            return Ok(Rc::clone(facts));
+            return Ok(Arc::clone(facts));
         }
         let Job { node, .. } = self.at(seat)?;
         let source = super::source(node, self.nodes);
         let skips = node.edges.iter().any(|e| e.empty == Empty::Skip && e.upstream != node.id);
-        let facts = Rc::new(Facts {
+        let facts = Arc::new(Facts {
             zone: self.memo.zones.number_of(&node.zone),
             floor: node.birth.ms().clamp(MS_MIN, MS_MAX),
             plain: source == Source::Hand || (source == Source::Schedule && !skips),
@@ -265,7 +265,7 @@ impl<'a, S: Slots> Plan<'a, S> {
             upstream: node.edges.iter().map(|edge| self.memo.seat(edge.upstream)).collect(),
             baseline: node.baseline.map(|baseline| self.memo.seat(baseline)),
         });
-        self.memo.job(seat).facts = Some(Rc::clone(&facts));
+        self.memo.job(seat).facts = Some(Arc::clone(&facts));
         Ok(facts)
     }
 
