@@ -16,7 +16,9 @@ use jiff::tz::TimeZone;
 use super::reference::Reference;
 
 const JOBS: i64 = 50;
-const SEEDS: u64 = 6;
+/// How many sets are asked in other orders, and how many of them the slow reference lists.
+const SEEDS: u64 = 5;
+const SLOW_SEEDS: u64 = 3;
 const DAY: i64 = 86_400_000;
 const ZONES: [&str; 7] = [
     "UTC",
@@ -234,11 +236,11 @@ fn story(seed: u64) -> (BTreeMap<JobId, Node>, i64, (i64, i64)) {
 #[test]
 fn the_plan_says_what_the_slow_reference_says() {
     let (mut compared, mut versions) = (0, 0);
-    for seed in 0..SEEDS {
+    for seed in 0..SLOW_SEEDS {
         let (nodes, birth, window) = story(seed);
-        let expected = by_reference(&nodes, (birth, window.1 + 60 * DAY), window);
+        let expected = by_reference(&nodes, (birth, window.1 + 50 * DAY), window);
         // What changes when the lists reach less far is cut off by their end: nobody knows it.
-        let shorter = by_reference(&nodes, (birth, window.1 + 45 * DAY), window);
+        let shorter = by_reference(&nodes, (birth, window.1 + 40 * DAY), window);
         let mut plan = Plan::new(&nodes);
         let found = by_plan(&mut plan, nodes.keys().copied(), window);
         for (job, rows) in &expected {
@@ -250,8 +252,8 @@ fn the_plan_says_what_the_slow_reference_says() {
             }
         }
     }
-    assert!(compared > 270, "{compared} of 300 jobs compared");
-    assert!(versions > 1_000, "{versions} versions compared");
+    assert!(compared > 135, "{compared} of 150 jobs compared");
+    assert!(versions > 600, "{versions} versions compared");
 }
 
 #[test]
