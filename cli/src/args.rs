@@ -95,6 +95,9 @@ mod tests {
             "completions bash",
             "describe action a@20261130",
             "describe worker w1",
+            "dev",
+            "dev jobs --data-dir d --until-idle",
+            "dev a b",
             "get actions --job a/* --group g/** --state failed(exit),active(queued) --reason exit --day 2026-11-30 --data 2026-11-29 --owner t --trigger schedule,manual --limit 5",
             "get actions --day 30.11.2026",
             "get actions --trigger cron",
@@ -159,6 +162,12 @@ mod tests {
                 ok
             describe worker w1
                 2 error: unrecognized subcommand 'worker'
+            dev
+                ok
+            dev jobs --data-dir d --until-idle
+                ok
+            dev a b
+                2 error: unexpected argument 'b' found
             get actions --job a/* --group g/** --state failed(exit),active(queued) --reason exit --day 2026-11-30 --data 2026-11-29 --owner t --trigger schedule,manual --limit 5
                 ok
             get actions --day 30.11.2026

@@ -5,6 +5,7 @@ mod cancel;
 mod cluster;
 mod completions;
 mod describe;
+mod dev;
 mod follow;
 mod get;
 mod logs;
@@ -12,6 +13,8 @@ mod recover;
 mod render;
 mod run;
 mod slots;
+#[cfg(test)]
+mod stand_in;
 mod when;
 mod why;
 mod wire;
@@ -24,6 +27,7 @@ use crate::session::Session;
 /// What `hera` can do.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    Dev(dev::Dev),
     Apply(apply::Apply),
     #[command(subcommand)]
     Get(get::Get),
@@ -41,12 +45,19 @@ pub(crate) enum Command {
 }
 
 impl Command {
+    /// Whether it serves, and so wants more than one thread.
+    pub(crate) const fn serves(&self) -> bool {
+        matches!(self, Self::Dev(_))
+    }
+
     /// Does it.
     ///
     /// # Errors
     /// What went wrong, with the exit code for it.
     pub(crate) async fn execute(self, session: &mut Session<'_>) -> Result<Exit, Failure> {
         match self {
+            // The one large future: all others would carry its size.
+            Self::Dev(command) => Box::pin(command.execute(session)).await,
             Self::Apply(command) => command.execute(session).await,
             Self::Get(command) => command.execute(session).await,
             Self::Describe(command) => command.execute(session).await,

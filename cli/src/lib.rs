@@ -36,7 +36,13 @@ pub fn definition() -> clap::Command {
 }
 
 fn run(cli: Cli, out: &mut Out) -> Result<Exit, Failure> {
-    let runtime = Builder::new_current_thread()
+    // A master, a worker and their jobs want all processors; a question wants to be quick.
+    let mut builder = if cli.command.serves() {
+        Builder::new_multi_thread()
+    } else {
+        Builder::new_current_thread()
+    };
+    let runtime = builder
         .enable_all()
         .build()
         .map_err(|error| Failure::machine("the runtime could not be started", &error))?;

@@ -162,3 +162,26 @@ impl Out {
 fn yaml<T: Serialize>(thing: &T) -> Result<String, Failure> {
     serde_saphyr::to_string(thing).map_err(|error| Failure::from(io::Error::other(error)))
 }
+
+/// Keeps what is printed.
+#[cfg(test)]
+#[derive(Clone, Default)]
+pub(crate) struct Sink(std::sync::Arc<std::sync::Mutex<Vec<u8>>>);
+
+#[cfg(test)]
+impl Sink {
+    pub(crate) fn bytes(&self) -> Vec<u8> {
+        self.0.lock().unwrap().clone()
+    }
+}
+
+#[cfg(test)]
+impl Write for Sink {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

@@ -139,7 +139,46 @@ fn tell_end(out: &mut Out, whole: &WholeRun) {
 
 #[cfg(test)]
 mod tests {
-    use super::Printed;
+    use hera_common::time::Wall;
+    use hera_proto::v1;
+    use tonic::Status;
+
+    use super::{Printed, follow};
+    use crate::client::Client;
+    use crate::command::stand_in::Answers;
+    use crate::exit::Exit;
+    use crate::output::{Format, Out, Sink};
+
+    fn piece(attempt: u32, offset: u64, bytes: &[u8]) -> Result<v1::FollowLogResponse, Status> {
+        let bytes = bytes.to_vec().into();
+        Ok(v1::FollowLogResponse { bytes, offset, attempt, run_state: None })
+    }
+
+    #[tokio::test]
+    async fn a_log_goes_on_where_the_stream_broke_and_its_end_is_the_exit_code() {
+        for (word, exit) in [("succeeded", Exit::Done), ("failed", Exit::RunFailed)] {
+            let state = Some(v1::State { word: word.to_owned(), reason: String::new() });
+            let run = Some(v1::Run { id: 42, state, ..v1::Run::default() });
+            let answers = Answers {
+                run: v1::GetRunResponse { run, attempts: Vec::new() },
+                log: |stream| match stream {
+                    0 => vec![
+                        piece(1, 0, b"one\n"),
+                        piece(2, 0, b"tw"),
+                        Err(Status::unavailable("this master is stopping")),
+                    ],
+                    _ => vec![piece(2, 0, b"two\n"), piece(2, 4, b"\xff\n")],
+                },
+                ..Answers::default()
+            };
+            let (at, _master) = answers.serve().await;
+            let client = Client::new(&at.to_string()).unwrap();
+            let sink = Sink::default();
+            let mut out = Out::captured(Format::Table, Wall::from_ms(0), Box::new(sink.clone()));
+            assert_eq!(follow(&client, &mut out, "r42", 0).await.unwrap(), exit);
+            assert_eq!(sink.bytes(), b"one\ntwo\n\xff\n");
+        }
+    }
 
     #[test]
     fn a_piece_that_comes_twice_is_printed_once() {

@@ -136,11 +136,14 @@ fn choose(all: &[Announced], here: Option<&Path>) -> Result<Option<String>, Fail
         let folder = announced.folder.as_deref()?;
         here?.starts_with(folder).then(|| folder.components().count())
     };
-    let innermost = all.iter().filter_map(|one| Some((depth(one)?, one))).max_by_key(|(n, _)| *n);
-    match (innermost, all) {
-        (Some((_, one)), _) | (None, [one]) => Ok(Some(one.address.clone())),
-        (None, []) => Ok(None),
-        (None, several) => {
+    let deepest = all.iter().filter_map(depth).max();
+    let here: Vec<_> =
+        all.iter().filter(|one| deepest.is_some() && depth(one) == deepest).collect();
+    match (&*here, all) {
+        ([one], _) => Ok(Some(one.address.clone())),
+        ([], [one]) => Ok(Some(one.address.clone())),
+        ([], []) => Ok(None),
+        (_, several) => {
             let list: Vec<_> = several
                 .iter()
                 .map(|one| match &one.folder {
@@ -173,7 +176,9 @@ mod tests {
 
     #[test]
     fn the_folder_decides_and_then_being_the_only_one() {
-        let table: [(&[(u16, Option<&str>)], &str, &str); 7] = [
+        type Running = &'static [(u16, Option<&'static str>)];
+        let table: [(Running, &str, &str); 8] = [
+            (&[(1, Some("/a")), (2, Some("/a"))], "/a/b", "BadInput"),
             (&[], "/a", "none"),
             (&[(1, Some("/b"))], "/a", "127.0.0.1:1"),
             (&[(1, None)], "/a", "127.0.0.1:1"),
@@ -203,7 +208,7 @@ mod tests {
         assert_eq!(all(base), [], "it has no address yet");
         let told = announced(7, Some("/weather"));
         ours.tell(&told).unwrap();
-        assert_eq!(all(base), [told.clone()]);
+        assert_eq!(all(base), std::slice::from_ref(&told));
         let refused = Announcement::take(base, "weather").await.unwrap_err();
         assert_eq!(refused.exit, Exit::Refused);
         assert!(refused.to_string().contains("already at 127.0.0.1:7;"), "{refused}");

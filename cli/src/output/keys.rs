@@ -258,6 +258,15 @@ pub(crate) struct Change {
     pub details: Vec<String>,
 }
 
+impl Why {
+    /// Whether it will not go on before a person has repaired something.
+    pub(crate) fn blocked(&self) -> bool {
+        const CODES: [&str; 4] =
+            ["upstream_failed", "upstream_cancelled", "upstream_missing", "job_parked"];
+        CODES.contains(&self.code.as_str())
+    }
+}
+
 /// A script as attempts get it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct Rendered {

@@ -1,6 +1,6 @@
 //! Durations and instants as people read them. Reads no clock.
 
-use hera_common::time::{Version, Wall};
+use hera_common::time::Wall;
 use jiff::tz::TimeZone;
 
 /// A duration in milliseconds: `340ms`, `1.2s`, `45s`, `12m`, `2h 5m`, `3d 4h`.
@@ -46,17 +46,6 @@ pub(crate) fn at(instant: Wall, zone: &str) -> String {
         "%Y-%m-%d %H:%M:%S %:z"
     };
     zoned.strftime(format).to_string()
-}
-
-/// The time of day of an instant in a zone, to the second.
-pub(crate) fn time_of_day(instant: Wall, zone: &str) -> String {
-    let zone = TimeZone::get(zone).unwrap_or(TimeZone::UTC);
-    instant.timestamp().to_zoned_datetime(zone).strftime("%H:%M:%S").to_string()
-}
-
-/// `job@version` with the version in local time, for people.
-pub(crate) fn action(job: &str, version: Version, zone: &str) -> String {
-    format!("{job}@{}", at(version.due(), zone))
 }
 
 #[cfg(test)]

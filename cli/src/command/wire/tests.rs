@@ -5,38 +5,22 @@ mod cluster;
 mod job;
 mod run;
 
-use std::io::{self, Write};
-use std::sync::{Arc, Mutex};
-
 use expect_test::Expect;
 use hera_common::time::Wall;
 use hera_proto::v1;
 
 use crate::exit::Failure;
-use crate::output::{Described, Format, Listed, Out};
+use crate::output::{Described, Format, Listed, Out, Sink};
 
 /// 2026-11-30T08:00:00Z.
 const THREE_IN_NEW_YORK: i64 = 1_796_025_600_000;
 const NOW: i64 = THREE_IN_NEW_YORK + 720_000;
 
-#[derive(Clone, Default)]
-struct Sink(Arc<Mutex<Vec<u8>>>);
-
-impl Write for Sink {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().unwrap().write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
 fn printed(format: Format, print: impl FnOnce(&mut Out) -> Result<(), Failure>) -> String {
     let sink = Sink::default();
     let mut out = Out::captured(format, Wall::from_ms(NOW), Box::new(sink.clone()));
     print(&mut out).unwrap();
-    String::from_utf8(sink.0.lock().unwrap().clone()).unwrap()
+    String::from_utf8(sink.bytes()).unwrap()
 }
 
 const FORMATS: [Format; 4] = [Format::Table, Format::Json, Format::Yaml, Format::Name];

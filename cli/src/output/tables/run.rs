@@ -30,6 +30,8 @@ fn state(run: &Run, look: Look) -> Cell {
         ("queued", Some(wait)) if wait > 0 => {
             format!("queued({} in {})", run.reason.as_deref().unwrap_or("retry"), span(wait))
         }
+        // Every run is new at first.
+        ("queued", _) if run.reason.as_deref() == Some("new") => "queued".to_owned(),
         (word, _) => shown(word, run.reason.as_deref()),
     };
     Cell::toned(Tone::of_state(&run.state), text)

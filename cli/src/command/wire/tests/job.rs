@@ -79,6 +79,10 @@ fn jobs() {
         weather/report/publish
     "#]],
     );
+}
+
+#[test]
+fn one_job() {
     let whole = whole_job(wire_job()).unwrap();
     check_one(
         &whole,

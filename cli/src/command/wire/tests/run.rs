@@ -74,31 +74,10 @@ fn runs_and_the_queue() {
 }
 
 #[test]
-fn one_run_and_its_attempts() {
-    let of = run(v1::Run {
-        state: state("failed", "exit"),
-        ended_at_ms: Some(THREE_IN_NEW_YORK + 1_500),
-        why: "the data is repaired".to_owned(),
-        counts: false,
-        ..wire_run()
-    });
-    let ended = || v1::Attempt {
-        fence: 99,
-        number: 1,
-        worker: "w1".to_owned(),
-        state: "ended".to_owned(),
-        outcome: state("failed", "exit"),
-        exit_code: Some(3),
-        signal: None,
-        detail: String::new(),
-        leased_at_ms: THREE_IN_NEW_YORK,
-        started_at_ms: Some(THREE_IN_NEW_YORK + 250),
-        ended_at_ms: Some(THREE_IN_NEW_YORK + 1_500),
-        log_bytes: 1_500,
-        late_report: String::new(),
-    };
+fn attempts() {
+    let of = failed_run();
     check_list(
-        || vec![attempt(ended(), &of)],
+        || vec![attempt(wire_attempt(), &of)],
         &expect![[r#"
         RUN  JOB                   VERSION                  ATTEMPT  WORKER  STATE         EXIT  STARTED                  TOOK  LOG      DETAIL
         r42  weather/ingest/check  2026-11-30 03:00 -05:00  1        w1      failed(exit)  3     2026-11-30 03:00 -05:00  1.2s  1.4 KiB
@@ -127,7 +106,12 @@ fn one_run_and_its_attempts() {
         r42
     "#]],
     );
-    let whole = WholeRun { attempts: vec![attempt(ended(), &of)], run: of };
+}
+
+#[test]
+fn one_run() {
+    let of = failed_run();
+    let whole = WholeRun { attempts: vec![attempt(wire_attempt(), &of)], run: of };
     check_one(
         &whole,
         &FORMATS,
@@ -178,4 +162,32 @@ fn one_run_and_its_attempts() {
         r42
     "#]],
     );
+}
+
+fn failed_run() -> crate::output::keys::Run {
+    run(v1::Run {
+        state: state("failed", "exit"),
+        ended_at_ms: Some(THREE_IN_NEW_YORK + 1_500),
+        why: "the data is repaired".to_owned(),
+        counts: false,
+        ..wire_run()
+    })
+}
+
+fn wire_attempt() -> v1::Attempt {
+    v1::Attempt {
+        fence: 99,
+        number: 1,
+        worker: "w1".to_owned(),
+        state: "ended".to_owned(),
+        outcome: state("failed", "exit"),
+        exit_code: Some(3),
+        signal: None,
+        detail: String::new(),
+        leased_at_ms: THREE_IN_NEW_YORK,
+        started_at_ms: Some(THREE_IN_NEW_YORK + 250),
+        ended_at_ms: Some(THREE_IN_NEW_YORK + 1_500),
+        log_bytes: 1_500,
+        late_report: String::new(),
+    }
 }
