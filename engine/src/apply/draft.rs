@@ -19,7 +19,6 @@ use super::words::differences;
 use crate::catalog::{Catalog, Group, Job, schedule};
 use crate::graph;
 use crate::input::{JobChange, JobChangeKind, Refusal, RefusalKind};
-use crate::plan::{Source, source};
 
 /// What an apply would do.
 #[derive(Debug)]
@@ -383,11 +382,6 @@ impl<'a> Drafting<'a> {
             })?;
         }
         let Some(node) = self.draft.catalog.nodes.get(&id) else { return Ok(()) };
-        if source(node, &self.draft.catalog.nodes) == Source::Nothing {
-            let problem = "the job has no schedule, and no edge that its versions could come from: give it \
-                           a schedule, an edge by `nearest` or `same` with `empty: skip`, or a `baseline`";
-            return Err(FieldError::new("depends_on", problem));
-        }
         for (place, edge) in node.edges.iter().enumerate() {
             let upstream = self.draft.catalog.jobs.get(&edge.upstream);
             if let Some(upstream) = upstream.filter(|upstream| upstream.by_hand()) {
