@@ -164,12 +164,12 @@ CREATE TABLE run (
   CHECK ((state IN ('leased', 'running')) = (token IS NOT NULL)),
   CHECK ((token IS NULL) = (worker_id IS NULL)),
   CHECK (attempts >= starts)
-);
+) WITH (fillfactor = 60); -- room beside a row for its next version: a heartbeat then touches no index
 -- What makes exclusiveness true: at most one held run of a job that wants it.
 CREATE UNIQUE INDEX run_one_held ON run (job_id) WHERE exclusive AND state IN ('leased', 'running');
--- At most one live run of an action.
-CREATE UNIQUE INDEX run_one_live ON run (action_id) WHERE state IN ('queued', 'leased', 'running');
-CREATE INDEX run_live ON run (job_id) WHERE state IN ('queued', 'leased', 'running');
+-- At most one live run of an action; the job, which its action has, comes first to find the live runs of a job.
+CREATE UNIQUE INDEX run_one_live ON run (job_id, action_id)
+  WHERE state IN ('queued', 'leased', 'running');
 CREATE INDEX run_newest ON run (job_id, run_id);
 
 CREATE TABLE attempt (
@@ -192,7 +192,7 @@ CREATE TABLE attempt (
   late_report text,
   UNIQUE (run_id, number),
   CHECK ((state = 'ended') = (outcome IS NOT NULL))
-);
+) WITH (fillfactor = 50); -- a start and an end then touch no index
 
 CREATE TABLE output (
   fence bigint PRIMARY KEY,

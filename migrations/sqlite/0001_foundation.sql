@@ -164,9 +164,9 @@ CREATE TABLE run (
 ) STRICT;
 -- What makes exclusiveness true: at most one held run of a job that wants it.
 CREATE UNIQUE INDEX run_one_held ON run (job_id) WHERE exclusive AND state IN ('leased', 'running');
--- At most one live run of an action.
-CREATE UNIQUE INDEX run_one_live ON run (action_id) WHERE state IN ('queued', 'leased', 'running');
-CREATE INDEX run_live ON run (job_id) WHERE state IN ('queued', 'leased', 'running');
+-- At most one live run of an action; the job, which its action has, comes first to find the live runs of a job.
+CREATE UNIQUE INDEX run_one_live ON run (job_id, action_id)
+  WHERE state IN ('queued', 'leased', 'running');
 CREATE INDEX run_newest ON run (job_id, run_id);
 
 CREATE TABLE attempt (

@@ -1,6 +1,7 @@
 //! Which units of a batch are written, and as which rows: pure, and the same for every store. A store reads the
 //! rows of [`Needs`], asks [`admit`], and writes the [`Plan`]; it judges nothing itself.
 
+mod needs;
 mod table;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -8,110 +9,18 @@ use std::collections::{BTreeMap, BTreeSet};
 use hera_common::action::{Action, ActionState, Binding};
 use hera_common::attempt::{Attempt, AttemptState};
 use hera_common::audit::AuditRow;
-use hera_common::id::{ActionId, Fence, JobId, Revision, RunId, Seq, WorkerId};
+use hera_common::id::{ActionId, Fence, JobId, Revision};
 use hera_common::job::{Cursor, Gap, GroupRow, JobRow, RevisionRow};
 use hera_common::run::Run;
 use hera_common::time::Version;
-use hera_common::unit::{Batch, Guard, Outcome, Put, Unit, Write};
+use hera_common::unit::{Batch, Guard, Outcome, Unit, Write};
 use hera_common::worker::WorkerRow;
 
+pub(crate) use needs::{Believed, Found, Needs};
 use table::Table;
 pub(crate) use table::{Change, Marked, RunMark};
 
 use crate::rules::{self, Broken, holds};
-
-/// The rows that a batch believes something about, or changes: each once, lowest id first, which is the order
-/// in which they are locked.
-#[derive(Debug, Default)]
-pub(crate) struct Needs {
-    pub(crate) jobs: BTreeSet<JobId>,
-    pub(crate) cursors: BTreeSet<JobId>,
-    pub(crate) actions: BTreeSet<ActionId>,
-    pub(crate) runs: BTreeSet<RunId>,
-    pub(crate) workers: BTreeSet<WorkerId>,
-}
-
-impl Needs {
-    /// Of the whole batch, also of units that will be left out.
-    pub(crate) fn of(batch: &Batch) -> Self {
-        let mut needs = Self::default();
-        for unit in &batch.units {
-            for guard in &unit.guards {
-                needs.guard(guard);
-            }
-            for write in &unit.writes {
-                needs.write(write);
-            }
-        }
-        needs
-    }
-
-    fn guard(&mut self, guard: &Guard) {
-        match *guard {
-            Guard::Run { id, .. } => {
-                self.runs.insert(id);
-            }
-            Guard::Action { id, .. } => {
-                self.actions.insert(id);
-            }
-            Guard::Job { id, .. } => {
-                self.jobs.insert(id);
-            }
-            Guard::Cursor { job, .. } => {
-                self.cursors.insert(job);
-            }
-            Guard::Worker { id, .. } => {
-                self.workers.insert(id);
-            }
-        }
-    }
-
-    fn write(&mut self, write: &Write) {
-        match write {
-            Write::Run(Put::Update, row) => {
-                self.runs.insert(row.id);
-            }
-            Write::Action(Put::Update, row) => {
-                self.actions.insert(row.id);
-            }
-            Write::DropPlanned(id) => {
-                self.actions.insert(*id);
-            }
-            Write::Job(Put::Update, row) => {
-                self.jobs.insert(row.id);
-            }
-            Write::Cursor(Put::Update, row) => {
-                self.cursors.insert(row.job);
-            }
-            Write::Worker(Put::Update, row) => {
-                self.workers.insert(row.id);
-            }
-            Write::Run(Put::Insert, _)
-            | Write::Action(Put::Insert, _)
-            | Write::Job(Put::Insert, _)
-            | Write::Cursor(Put::Insert, _)
-            | Write::Worker(Put::Insert, _)
-            | Write::Bindings(..)
-            | Write::Attempt(..)
-            | Write::LateReport(..)
-            | Write::Output(..)
-            | Write::Gap(_)
-            | Write::Revision(_)
-            | Write::Group(..)
-            | Write::Audit(_) => {}
-        }
-    }
-}
-
-/// What the rows of [`Needs`] hold, as the transaction has locked them; a row that is not there is missing.
-#[derive(Debug, Default)]
-pub(crate) struct Found {
-    pub(crate) jobs: BTreeMap<JobId, Seq>,
-    pub(crate) cursors: BTreeMap<JobId, Seq>,
-    pub(crate) actions: BTreeMap<ActionId, Seq>,
-    pub(crate) runs: BTreeMap<RunId, RunMark>,
-    pub(crate) workers: BTreeMap<WorkerId, Seq>,
-}
 
 /// The rows to write: each once, as the last admitted unit left it, lowest id first.
 #[derive(Debug, Default)]
@@ -136,6 +45,21 @@ pub(crate) struct Plan<'a> {
     pub(crate) outputs: Vec<(Fence, &'a [u8])>,
     pub(crate) workers: Vec<Change<'a, WorkerRow>>,
     pub(crate) audit: Vec<&'a AuditRow>,
+}
+
+impl Plan<'_> {
+    /// True if each row that was believed is changed, so that the change proves what was believed.
+    pub(crate) fn proves(&self, believed: &Believed) -> bool {
+        changes_all(&self.cursors, &believed.cursors)
+            && changes_all(&self.actions, &believed.actions)
+            && changes_all(&self.runs, &believed.runs)
+            && changes_all(&self.workers, &believed.workers)
+    }
+}
+
+fn changes_all<R: Marked>(changes: &[Change<'_, R>], rows: &BTreeSet<R::Id>) -> bool {
+    let changed = changes.iter().filter(|change| change.believed.is_some());
+    changed.filter(|change| rows.contains(&change.row.id())).count() == rows.len()
 }
 
 /// Judges the units in order and collapses what they write.

@@ -11,11 +11,21 @@ use super::cells::{Reader, Unreadable};
 use super::dialect::{Dialect, Fault, Purpose, Session};
 use super::write::Writer;
 use crate::StoreError;
-use crate::admit::{Found, Needs, RunMark, admit};
+use crate::admit::{Believed, Found, Needs, RunMark, admit};
 
 /// How often a transaction that met another one is tried. Locks are taken in one order, so that a second try is
 /// already rare.
 const TRIES_MAX: u32 = 5;
+
+/// How the guards are judged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Way {
+    /// A guard on a row that the batch changes is believed; the change finds it or not. Memory is nearly always
+    /// right, and a look that locks costs as much as the write.
+    Believing,
+    /// All rows are read and locked, then judged.
+    Looking,
+}
 
 /// Commits, as [`crate::Store::commit`] promises.
 pub(crate) async fn commit(
@@ -23,18 +33,31 @@ pub(crate) async fn commit(
     epoch: Epoch,
     batch: &Batch,
 ) -> Result<Committed, StoreError> {
+    let mut way = Way::Believing;
     let mut tries = 1;
     loop {
-        match attempt(db, epoch, batch).await {
-            Err(Fault::Again(_)) if tries < TRIES_MAX => tries += 1,
+        match attempt(db, epoch, batch, way).await {
+            // Something was not as believed, so that another row was written, or none: look at them all.
+            Err(Fault::Fatal(StoreError::Corrupt { .. })) if way == Way::Believing => {
+                way = Way::Looking;
+            }
+            Err(Fault::Again(_)) if tries < TRIES_MAX => {
+                way = Way::Looking;
+                tries += 1;
+            }
             told => return told.map_err(StoreError::from),
         }
     }
 }
 
-async fn attempt(db: &dyn Dialect, epoch: Epoch, batch: &Batch) -> Result<Committed, Fault> {
+async fn attempt(
+    db: &dyn Dialect,
+    epoch: Epoch,
+    batch: &Batch,
+    way: Way,
+) -> Result<Committed, Fault> {
     let mut session = db.session(Purpose::Write).await?;
-    match within(&mut *session, db.catalog(), epoch, batch).await {
+    match within(&mut *session, db.catalog(), (epoch, batch), way).await {
         Ok(committed) => {
             session.finish().await?;
             Ok(committed)
@@ -49,15 +72,24 @@ async fn attempt(db: &dyn Dialect, epoch: Epoch, batch: &Batch) -> Result<Commit
 async fn within(
     session: &mut dyn Session,
     catalog: &'static Catalog,
-    epoch: Epoch,
-    batch: &Batch,
+    (epoch, batch): (Epoch, &Batch),
+    way: Way,
 ) -> Result<Committed, Fault> {
     let (store_now, marks) = guard(session, catalog, epoch).await?;
-    let mut seen = look(session, catalog, &Needs::of(batch)).await?;
-    let paths = std::mem::take(&mut seen.paths);
+    let (needs, found) = match way {
+        Way::Believing => Needs::believing(batch),
+        Way::Looking => (Needs::of(batch), Found::default()),
+    };
+    let believed = Believed::of(&found);
+    let mut seen = Seen { found, paths: Vec::new() };
+    look(session, catalog, &needs, &mut seen).await?;
     let plan = admit(batch, seen.found).map_err(StoreError::from)?;
+    if !plan.proves(&believed) {
+        let what = "a row was believed and not changed".to_owned();
+        return Err(Fault::Fatal(StoreError::Corrupt { what, source: None }));
+    }
     let mut writer = Writer { session, catalog, now: store_now };
-    writer.plan(&plan, &paths).await?;
+    writer.plan(&plan, &seen.paths).await?;
     if let Some(higher) = raised(&marks, &batch.marks) {
         writer.raise(&higher).await?;
     }
@@ -107,7 +139,6 @@ fn raised(stored: &Marks, used: &Marks) -> Option<Marks> {
 }
 
 /// The rows that a batch needs, and the paths of the jobs among them.
-#[derive(Default)]
 struct Seen {
     found: Found,
     paths: Vec<(JobId, String)>,
@@ -118,9 +149,9 @@ async fn look(
     session: &mut dyn Session,
     catalog: &'static Catalog,
     needs: &Needs,
-) -> Result<Seen, Fault> {
-    let mut seen = Seen::default();
-    let Seen { found, paths } = &mut seen;
+    seen: &mut Seen,
+) -> Result<(), Fault> {
+    let Seen { found, paths } = seen;
     rows(session, catalog.job_lock, needs.jobs.iter().map(|id| id.raw()), &mut |row| {
         let id = JobId::from_raw(row.int()?);
         found.jobs.insert(id, Seq::from_raw(row.int()?));
@@ -149,8 +180,7 @@ async fn look(
         found.workers.insert(WorkerId::from_raw(row.int()?), Seq::from_raw(row.int()?));
         Ok(())
     })
-    .await?;
-    Ok(seen)
+    .await
 }
 
 type ReadRow<'f> = dyn FnMut(&mut Reader<'_>) -> Result<(), Unreadable> + Send + 'f;

@@ -174,10 +174,10 @@ impl<'s> Load<'s> {
     fn leave_out_bad(self, snapshot: &mut Snapshot) {
         let jobs: BTreeSet<JobId> = self.bad.iter().map(|row| row.job).collect();
         snapshot.actions.retain(|bound| !jobs.contains(&bound.action.job));
-        let gone: BTreeSet<_> =
-            snapshot.runs.iter().filter(|r| jobs.contains(&r.job)).map(|r| r.id).collect();
-        snapshot.attempts.retain(|attempt: &Attempt| !gone.contains(&attempt.run));
         snapshot.runs.retain(|run: &Run| !jobs.contains(&run.job));
+        // Of a run that cannot be read the attempt can be.
+        let runs: BTreeSet<_> = snapshot.runs.iter().map(|run| run.id).collect();
+        snapshot.attempts.retain(|attempt: &Attempt| runs.contains(&attempt.run));
         snapshot.bad = self.bad;
     }
 }

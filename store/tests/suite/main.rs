@@ -5,12 +5,14 @@
 
 mod bytes;
 mod collapse;
+mod databases;
 mod guard;
 mod lead;
 mod look;
 mod places;
 mod rows;
 mod rule;
+mod schema;
 mod world;
 
 /// Makes a test of each case, on one place.

@@ -2,7 +2,7 @@
 SELECT at_byte, bytes
 FROM log_segment
 WHERE fence = $1
-  AND at_byte < $2 + $3
+  AND at_byte < $2::bigint + $3::bigint
   AND at_byte >= coalesce((
     SELECT max(at_byte) FROM log_segment WHERE fence = $1 AND at_byte <= $2
   ), 0)

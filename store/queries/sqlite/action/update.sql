@@ -1,13 +1,13 @@
 -- Changes actions that are still as believed; whose they are, and for which version, never changes.
-WITH x AS (
+WITH input AS MATERIALIZED (SELECT value AS v FROM json_each($1)),
+x AS (
   SELECT
-    value->>0 AS action_id, value->>1 AS believed, value->>2 AS job_id, value->>3 AS version,
-    value->>4 AS zone, value->>5 AS data_from, value->>6 AS data_to, value->>7 AS data_date,
-    value->>8 AS state, value->>9 AS reason, value->>10 AS outcome,
-    value->>11 AS outcome_reason, value->>12 AS counted_run, value->>13 AS live_run,
-    value->>14 AS runs, value->>15 AS revision, value->>16 AS seq, value->>17 AS actor,
-    value->>18 AS decided_at, value->>19 AS ended_at
-  FROM json_each($1)
+    v->>0 AS action_id, v->>1 AS believed, v->>2 AS job_id, v->>3 AS version, v->>4 AS zone,
+    v->>5 AS data_from, v->>6 AS data_to, v->>7 AS data_date, v->>8 AS state, v->>9 AS reason,
+    v->>10 AS outcome, v->>11 AS outcome_reason, v->>12 AS counted_run, v->>13 AS live_run,
+    v->>14 AS runs, v->>15 AS revision, v->>16 AS seq, v->>17 AS actor, v->>18 AS decided_at,
+    v->>19 AS ended_at
+  FROM input
 )
 UPDATE action
 SET

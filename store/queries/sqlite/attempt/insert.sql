@@ -1,10 +1,10 @@
 -- Makes attempts.
+WITH input AS MATERIALIZED (SELECT value AS v FROM json_each($1))
 INSERT INTO attempt (
   fence, run_id, number, token, worker_id, incarnation, epoch, state, outcome, outcome_reason,
   exit_code, signal, detail, leased_at, started_at, ended_at, late_report
 )
 SELECT
-  value->>0, value->>1, value->>2, value->>3, value->>4, value->>5, value->>6, value->>7,
-  value->>8, value->>9, value->>10, value->>11, value->>12, value->>13, value->>14, value->>15,
-  value->>16
-FROM json_each($1)
+  v->>0, v->>1, v->>2, v->>3, v->>4, v->>5, v->>6, v->>7, v->>8, v->>9, v->>10, v->>11, v->>12,
+  v->>13, v->>14, v->>15, v->>16
+FROM input

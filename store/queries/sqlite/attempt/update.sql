@@ -1,11 +1,11 @@
 -- Changes attempts, each under its token; one that has ended is protected by its trigger.
-WITH x AS (
+WITH input AS MATERIALIZED (SELECT value AS v FROM json_each($1)),
+x AS (
   SELECT
-    value->>0 AS fence, value->>1 AS token, value->>2 AS state, value->>3 AS outcome,
-    value->>4 AS outcome_reason, value->>5 AS exit_code, value->>6 AS signal,
-    value->>7 AS detail, value->>8 AS started_at, value->>9 AS ended_at,
-    value->>10 AS late_report
-  FROM json_each($1)
+    v->>0 AS fence, v->>1 AS token, v->>2 AS state, v->>3 AS outcome, v->>4 AS outcome_reason,
+    v->>5 AS exit_code, v->>6 AS signal, v->>7 AS detail, v->>8 AS started_at,
+    v->>9 AS ended_at, v->>10 AS late_report
+  FROM input
 )
 UPDATE attempt
 SET

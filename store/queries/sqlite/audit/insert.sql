@@ -1,7 +1,8 @@
 -- Keeps who changed what.
+WITH input AS MATERIALIZED (SELECT value AS v FROM json_each($1))
 INSERT INTO audit (
   at, actor, why, verb, subject, old_value, new_value
 )
 SELECT
-  value->>0, value->>1, value->>2, value->>3, value->>4, value->>5, value->>6
-FROM json_each($1)
+  v->>0, v->>1, v->>2, v->>3, v->>4, v->>5, v->>6
+FROM input

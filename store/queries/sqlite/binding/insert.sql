@@ -1,7 +1,8 @@
 -- Binds actions to upstream versions.
+WITH input AS MATERIALIZED (SELECT value AS v FROM json_each($1))
 INSERT INTO binding (
   action_id, upstream_job, upstream_version, on_end
 )
 SELECT
-  value->>0, value->>1, value->>2, value->>3
-FROM json_each($1)
+  v->>0, v->>1, v->>2, v->>3
+FROM input

@@ -1,9 +1,9 @@
 -- Moves cursors that are still as believed.
-WITH x AS (
+WITH input AS MATERIALIZED (SELECT value AS v FROM json_each($1)),
+x AS (
   SELECT
-    value->>0 AS job_id, value->>1 AS believed, value->>2 AS decided_to,
-    value->>3 AS planned_to, value->>4 AS seq
-  FROM json_each($1)
+    v->>0 AS job_id, v->>1 AS believed, v->>2 AS decided_to, v->>3 AS planned_to, v->>4 AS seq
+  FROM input
 )
 UPDATE job_cursor
 SET

@@ -1,7 +1,8 @@
 -- Makes groups.
+WITH input AS MATERIALIZED (SELECT value AS v FROM json_each($1))
 INSERT INTO job_group (
   group_id, path, spec, seq, created_at
 )
 SELECT
-  value->>0, value->>1, value->>2, value->>3, value->>4
-FROM json_each($1)
+  v->>0, v->>1, v->>2, v->>3, v->>4
+FROM input

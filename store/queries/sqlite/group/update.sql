@@ -1,8 +1,9 @@
 -- Changes groups, if the change is newer than what is there.
-WITH x AS (
+WITH input AS MATERIALIZED (SELECT value AS v FROM json_each($1)),
+x AS (
   SELECT
-    value->>0 AS group_id, value->>1 AS path, value->>2 AS spec, value->>3 AS seq
-  FROM json_each($1)
+    v->>0 AS group_id, v->>1 AS path, v->>2 AS spec, v->>3 AS seq
+  FROM input
 )
 UPDATE job_group
 SET

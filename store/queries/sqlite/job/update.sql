@@ -1,9 +1,10 @@
 -- Changes jobs that are still as believed.
-WITH x AS (
+WITH input AS MATERIALIZED (SELECT value AS v FROM json_each($1)),
+x AS (
   SELECT
-    value->>0 AS job_id, value->>1 AS believed, value->>2 AS path, value->>3 AS revision,
-    value->>4 AS seq, value->>5 AS open, value->>6 AS parked, value->>7 AS deleted_at
-  FROM json_each($1)
+    v->>0 AS job_id, v->>1 AS believed, v->>2 AS path, v->>3 AS revision, v->>4 AS seq,
+    v->>5 AS open, v->>6 AS parked, v->>7 AS deleted_at
+  FROM input
 )
 UPDATE job
 SET

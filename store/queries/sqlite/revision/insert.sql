@@ -1,7 +1,8 @@
 -- Keeps edits of jobs.
+WITH input AS MATERIALIZED (SELECT value AS v FROM json_each($1))
 INSERT INTO job_revision (
   job_id, revision, since, spec, actor, why, created_at
 )
 SELECT
-  value->>0, value->>1, value->>2, value->>3, value->>4, value->>5, value->>6
-FROM json_each($1)
+  v->>0, v->>1, v->>2, v->>3, v->>4, v->>5, v->>6
+FROM input

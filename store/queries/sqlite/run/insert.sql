@@ -1,4 +1,5 @@
 -- Makes runs.
+WITH input AS MATERIALIZED (SELECT value AS v FROM json_each($1))
 INSERT INTO run (
   run_id, action_id, job_id, version, number, trigger_kind, actor, why, revision, set_config,
   urgency, exclusive, lease_ms, retries, restarts, at_most_once, start_by, state, reason,
@@ -6,9 +7,7 @@ INSERT INTO run (
   lease_until, cancel, final_token, queued_at, started_at, ended_at
 )
 SELECT
-  value->>0, value->>1, value->>2, value->>3, value->>4, value->>5, value->>6, value->>7,
-  value->>8, value->>9, value->>10, value->>11, value->>12, value->>13, value->>14, value->>15,
-  value->>16, value->>17, value->>18, value->>19, value->>20, value->>21, value->>22,
-  value->>23, value->>24, value->>25, value->>26, value->>27, value->>28, value->>29,
-  value->>30, value->>31, value->>32, value->>33, value->>34
-FROM json_each($1)
+  v->>0, v->>1, v->>2, v->>3, v->>4, v->>5, v->>6, v->>7, v->>8, v->>9, v->>10, v->>11, v->>12,
+  v->>13, v->>14, v->>15, v->>16, v->>17, v->>18, v->>19, v->>20, v->>21, v->>22, v->>23,
+  v->>24, v->>25, v->>26, v->>27, v->>28, v->>29, v->>30, v->>31, v->>32, v->>33, v->>34
+FROM input

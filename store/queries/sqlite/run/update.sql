@@ -1,14 +1,14 @@
 -- Changes runs that are still as believed. What a run was given when it was made is not written again.
-WITH x AS (
+WITH input AS MATERIALIZED (SELECT value AS v FROM json_each($1)),
+x AS (
   SELECT
-    value->>0 AS run_id, value->>1 AS believed_seq, value->>2 AS believed_token,
-    value->>3 AS action_id, value->>4 AS urgency, value->>5 AS state, value->>6 AS reason,
-    value->>7 AS not_before, value->>8 AS hb_seq, value->>9 AS attempts, value->>10 AS starts,
-    value->>11 AS failures, value->>12 AS losses, value->>13 AS token, value->>14 AS fence,
-    value->>15 AS worker_id, value->>16 AS incarnation, value->>17 AS lease_until,
-    value->>18 AS cancel, value->>19 AS final_token, value->>20 AS queued_at,
-    value->>21 AS started_at, value->>22 AS ended_at
-  FROM json_each($1)
+    v->>0 AS run_id, v->>1 AS believed_seq, v->>2 AS believed_token, v->>3 AS action_id,
+    v->>4 AS urgency, v->>5 AS state, v->>6 AS reason, v->>7 AS not_before, v->>8 AS hb_seq,
+    v->>9 AS attempts, v->>10 AS starts, v->>11 AS failures, v->>12 AS losses, v->>13 AS token,
+    v->>14 AS fence, v->>15 AS worker_id, v->>16 AS incarnation, v->>17 AS lease_until,
+    v->>18 AS cancel, v->>19 AS final_token, v->>20 AS queued_at, v->>21 AS started_at,
+    v->>22 AS ended_at
+  FROM input
 )
 UPDATE run
 SET

@@ -1,9 +1,9 @@
 -- Makes workers.
+WITH input AS MATERIALIZED (SELECT value AS v FROM json_each($1))
 INSERT INTO worker (
   worker_id, name, incarnation, state_id, instance_id, host_groups, labels, capacity, program,
   draining, registered_at, seq
 )
 SELECT
-  value->>0, value->>1, value->>2, value->>3, value->>4, value->>5, value->>6, value->>7,
-  value->>8, value->>9, value->>10, value->>11
-FROM json_each($1)
+  v->>0, v->>1, v->>2, v->>3, v->>4, v->>5, v->>6, v->>7, v->>8, v->>9, v->>10, v->>11
+FROM input

@@ -1,11 +1,12 @@
 -- Changes workers that are still as believed.
-WITH x AS (
+WITH input AS MATERIALIZED (SELECT value AS v FROM json_each($1)),
+x AS (
   SELECT
-    value->>0 AS worker_id, value->>1 AS believed, value->>2 AS name, value->>3 AS incarnation,
-    value->>4 AS state_id, value->>5 AS instance_id, value->>6 AS host_groups,
-    value->>7 AS labels, value->>8 AS capacity, value->>9 AS program, value->>10 AS draining,
-    value->>11 AS registered_at, value->>12 AS seq
-  FROM json_each($1)
+    v->>0 AS worker_id, v->>1 AS believed, v->>2 AS name, v->>3 AS incarnation,
+    v->>4 AS state_id, v->>5 AS instance_id, v->>6 AS host_groups, v->>7 AS labels,
+    v->>8 AS capacity, v->>9 AS program, v->>10 AS draining, v->>11 AS registered_at,
+    v->>12 AS seq
+  FROM input
 )
 UPDATE worker
 SET

@@ -13,6 +13,11 @@ pub(crate) struct Postgres {
 }
 
 impl Postgres {
+    /// A connection past the store.
+    pub(crate) async fn connect(&self) -> sqlx::PgConnection {
+        <sqlx::PgConnection as sqlx::Connection>::connect(&self.database.url()).await.unwrap()
+    }
+
     /// Runs a statement past the store; the error as the database words it.
     pub(crate) fn sql(&self, statement: &str) -> Result<(), String> {
         self.database.sql(statement).map(|_rows| ()).map_err(|error| format!("{error:#}"))

@@ -3,13 +3,15 @@
 use std::sync::Arc;
 
 use hera_store::{Options, SqlStore, Store, open_sql};
+use sqlx::sqlite::SqliteConnectOptions;
+use sqlx::{ConnectOptions, SqliteConnection};
 use tempfile::TempDir;
 
-use crate::world::Place;
+use crate::world::{Place, World};
 
 pub(crate) struct Sqlite {
     store: Arc<SqlStore>,
-    pub(crate) folder: TempDir,
+    folder: TempDir,
 }
 
 impl Sqlite {
@@ -17,14 +19,24 @@ impl Sqlite {
         url(&self.folder)
     }
 
+    /// A connection past the store.
+    pub(crate) async fn connect(&self) -> SqliteConnection {
+        let file = self.folder.path().join("data/hera.db");
+        let options = SqliteConnectOptions::new().filename(file).foreign_keys(true);
+        options.connect().await.unwrap()
+    }
+
     /// Runs a statement past the store; the error as the database words it.
     pub(crate) async fn sql(&self, statement: &'static str) -> Result<(), String> {
-        use sqlx::ConnectOptions;
-        let file = self.folder.path().join("data/hera.db");
-        let options = sqlx::sqlite::SqliteConnectOptions::new().filename(file).foreign_keys(true);
-        let mut connection = options.connect().await.unwrap();
-        let told = sqlx::raw_sql(statement).execute(&mut connection).await;
+        let told = sqlx::raw_sql(statement).execute(&mut self.connect().await).await;
         told.map(|_done| ()).map_err(|error| error.to_string())
+    }
+
+    /// Closes the store as the end of its process would; the folder stays.
+    pub(crate) async fn closed(self, world: World) -> TempDir {
+        drop(world);
+        self.store.close().await;
+        self.folder
     }
 }
 
