@@ -100,6 +100,8 @@ pub(crate) struct CommitLoop<E> {
 
 /// No answer for this long is none: large applies take seconds, and a store that is gone is found by the renewals first.
 const COMMIT_MAX: Duration = Duration::from_secs(60);
+/// What is due and cannot be done keeps no processor busy.
+const SLEEP_MIN: Duration = Duration::from_millis(1);
 /// The longest sleep while something is due within [`SOON`]: the clock is read again at each wake.
 const SLEEP_SOON_MAX: Duration = Duration::from_secs(1);
 const SOON: Duration = Duration::from_secs(60);
@@ -307,7 +309,7 @@ fn jobs<'a>(jobs: impl Iterator<Item = &'a JobId>) -> Vec<JobId> {
 /// How long to sleep when the engine wants to wake in `wake`.
 fn sleep(wake: Option<Duration>) -> Duration {
     match wake {
-        Some(wake) if wake <= SOON => wake.min(SLEEP_SOON_MAX),
+        Some(wake) if wake <= SOON => wake.clamp(SLEEP_MIN, SLEEP_SOON_MAX),
         Some(_) | None => SLEEP_MAX,
     }
 }

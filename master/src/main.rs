@@ -1,5 +1,6 @@
 //! The program `hera-master`: reads the command line, sets up logs and signals, and runs a master.
 
+use std::io::IsTerminal as _;
 use std::process::ExitCode;
 
 use anyhow::Context as _;
@@ -42,7 +43,11 @@ fn refuse(problem: &str) -> ExitCode {
 
 fn log(format: LogFormat, filter: &str) -> anyhow::Result<()> {
     let filter = EnvFilter::try_new(filter).context("--log is no filter")?;
-    let to_stderr = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    let plain = std::env::var_os("NO_COLOR").is_some() || !std::io::stderr().is_terminal();
+    let to_stderr = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_ansi(!plain)
+        .with_writer(std::io::stderr);
     match format {
         LogFormat::Text => to_stderr.init(),
         LogFormat::Json => to_stderr.json().flatten_event(true).init(),

@@ -292,7 +292,7 @@ fn the_loop_sleeps_as_long_as_the_design_allows() {
     let seconds = Duration::from_secs;
     for (wake, expected) in [
         (None, seconds(60)),
-        (Some(seconds(0)), seconds(0)),
+        (Some(seconds(0)), Duration::from_millis(1)),
         (Some(Duration::from_millis(20)), Duration::from_millis(20)),
         (Some(seconds(30)), seconds(1)),
         (Some(seconds(60)), seconds(1)),

@@ -2,14 +2,15 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
-use hera_common::action::ActionState;
 use hera_common::audit::Asked;
-use hera_common::id::GroupId;
+use hera_common::id::{GroupId, JobId};
 use hera_common::path::Path;
 use hera_common::time::Version;
 use hera_engine::catalog::{Catalog, Group, Job};
 use hera_engine::input::{Input, Reply};
+use hera_engine::plan::Plan;
 use hera_engine::time::{DstPolicy, Schedule, note, slots};
 
 use super::Service;
@@ -23,6 +24,9 @@ const NEXT_SLOTS: u32 = 5;
 /// Slots in one answer, and where the caller does not say.
 const SLOTS_MAX: u32 = 1_000;
 const SLOTS: u32 = 10;
+/// How far ahead the versions of a job with edges are searched, and the first step.
+const SEARCH_MAX: Duration = Duration::from_secs(366 * 24 * 3600);
+const SEARCH_FIRST: Duration = Duration::from_secs(24 * 3600);
 const FAR: Version = Version::from_ms(i64::MAX);
 
 /// A job as shown.
@@ -111,7 +115,8 @@ impl Service {
     pub(crate) async fn get_job(&self, path: &Path) -> Result<ShownJob, Fault> {
         let catalog = self.catalog()?;
         let job = self.find_job(&catalog, path)?;
-        let next_slots = self.next_versions(&job, Version::at(self.now().wall), NEXT_SLOTS).await?;
+        let after = Version::at(self.now().wall);
+        let next_slots = next_versions(Arc::clone(&catalog), &job, after, NEXT_SLOTS).await?;
         Ok(ShownJob { next_slots, ..shown(&catalog, job) })
     }
 
@@ -159,8 +164,9 @@ impl Service {
         let after = after.unwrap_or(Version::at(self.now().wall));
         match of {
             SlotsOf::Job(path) => {
-                let job = self.find_job(&*self.catalog()?, path)?;
-                let versions = self.next_versions(&job, after, count).await?;
+                let catalog = self.catalog()?;
+                let job = self.find_job(&catalog, path)?;
+                let versions = next_versions(catalog, &job, after, count).await?;
                 let (plan, zone) = (schedule(&job)?, zone_of(&job).to_owned());
                 let slots = versions.into_iter().map(|v| slot(v, &zone, plan.as_ref()));
                 Ok((slots.collect(), zone))
@@ -170,22 +176,6 @@ impl Service {
                 Ok((of_cron(text, zone, after, count)?, zone.to_owned()))
             }
         }
-    }
-
-    /// By its schedule; of a job without one the versions that are planned.
-    async fn next_versions(
-        &self,
-        job: &Job,
-        after: Version,
-        count: u32,
-    ) -> Result<Vec<Version>, Fault> {
-        if let Some(schedule) = schedule(job)? {
-            return Ok(take(&schedule, after, count));
-        }
-        let from = Version::from_ms(after.ms().saturating_add(1));
-        let rows = self.store().actions_between(job.row.id, from, FAR, count).await?;
-        let ahead = rows.into_iter().filter(|row| row.state == ActionState::Planned);
-        Ok(ahead.map(|row| row.version).collect())
     }
 
     /// One group.
@@ -238,6 +228,46 @@ fn group_shown(catalog: &Catalog, known: &Group) -> ShownGroup {
 fn jobs_in(catalog: &Catalog, group: &Path) -> u32 {
     let inside = |path: &&Path| path.parent().as_ref() == Some(group);
     u32::try_from(catalog.by_path.keys().filter(inside).count()).unwrap_or(u32::MAX)
+}
+
+/// The next versions of a job. One without edges has them by its schedule alone; of others a slot may be left out, or
+/// come from an upstream, which takes a search.
+async fn next_versions(
+    catalog: Arc<Catalog>,
+    job: &Job,
+    after: Version,
+    count: u32,
+) -> Result<Vec<Version>, Fault> {
+    let alone = job.spec.as_ref().is_none_or(|spec| spec.edges.is_empty());
+    if alone {
+        return Ok(schedule(job)?.map(|plan| take(&plan, after, count)).unwrap_or_default());
+    }
+    let id = job.row.id;
+    let searching = tokio::task::spawn_blocking(move || search(&catalog, id, after, count));
+    searching.await.map_err(|_panic| Fault::OtherReply)?
+}
+
+/// Looks in windows that grow, for a year at most.
+fn search(
+    catalog: &Catalog,
+    job: JobId,
+    after: Version,
+    count: u32,
+) -> Result<Vec<Version>, Fault> {
+    let wanted = usize::try_from(count).unwrap_or(usize::MAX);
+    let end = after.plus(SEARCH_MAX);
+    let (mut from, mut window) = (after.plus(Duration::from_millis(1)), SEARCH_FIRST);
+    let mut found = Vec::new();
+    let mut plan = Plan::new(&catalog.nodes);
+    while found.len() < wanted && from < end && catalog.nodes.contains_key(&job) {
+        let to = from.plus(window).min(end);
+        let versions = plan.versions(job, from, to);
+        let versions = versions.map_err(|error| Fault::Conflict(error.to_string()))?;
+        found.extend(versions.iter().map(|planned| planned.version));
+        (from, window) = (to, window * 2);
+    }
+    found.truncate(wanted);
+    Ok(found)
 }
 
 /// The job's schedule as it is now.

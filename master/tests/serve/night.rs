@@ -160,6 +160,11 @@ async fn jobs_are_listed_refused_and_deleted() {
     let get = v1::GetJobRequest { path: "t/a".to_owned() };
     let job = world.jobs().get_job(get).await.unwrap().into_inner().job.unwrap();
     assert_eq!((job.downstream, job.next_slots_ms.len()), (vec!["t/b".to_owned()], 5));
+    let of = Some(v1::list_slots_request::Of::Job("t/b".to_owned()));
+    let slots = v1::ListSlotsRequest { of, n: 3, ..Default::default() };
+    let slots = world.jobs().list_slots(slots).await.unwrap().into_inner().slots;
+    assert_eq!(slots.len(), 3, "b has the versions of a: {slots:?}");
+
     let groups = world.groups().list_groups(v1::ListGroupsRequest::default()).await.unwrap();
     let group = groups.into_inner().groups.into_iter().find(|group| group.path == "t").unwrap();
     assert_eq!((group.owner.as_str(), group.jobs), ("team", 3));
