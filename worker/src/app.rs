@@ -137,7 +137,7 @@ impl Worker {
             timing,
             finishes: Batch::default(),
             releases: Batch::default(),
-            keep_dirs: config.keep_dirs,
+            kept: config.keep_dirs.then(|| state.kept()),
         });
         let starts: Arc<Batch<Held>> = Arc::default();
         let beats = Arc::new(Notify::new());
@@ -183,7 +183,12 @@ impl Worker {
             let concluding = async {
                 match wish {
                     Some(wish) => {
-                        tools.conclude(Remains { held, name, dir, log, output }, wish).await
+                        tools
+                            .conclude(
+                                Remains { held, name, dir, log, output, written: false },
+                                wish,
+                            )
+                            .await
                     }
                     None => tools.clear_away(dir, log).await,
                 }

@@ -1,19 +1,23 @@
-//! One attempt's directory: what lies where, and how much of it is read. Knows no job and no leader.
+//! One attempt on the disk: the directory in which its job runs, and the files beside it. Knows no job and no
+//! leader.
+//!
+//! The files are the directory's neighbours and not in it, so that a script that empties its directory
+//! loses nothing of ours; and they are few, since each costs as much as the job's own start.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 use hera_common::id::{RunId, Token};
 use hera_common::limits::OUTPUT_BYTES_MAX;
-use serde::{Deserialize, Serialize};
 
 use crate::contract::Held;
-use crate::process::order::{EXIT_FILE, Exit, LOG_FILE, WORK_DIR};
+use crate::process::order::Exit;
 use crate::state_dir::random_hex;
 
-/// Says whose attempt the directory is, for the worker that finds it after a crash.
-const HELD_FILE: &str = "held";
+/// Suffixes of the neighbours.
+const SUFFIXES: [&str; 5] = ["script", "log", "output", "exit", "exit-new"];
 
 /// An attempt's directory. Its name says nothing of the token: scripts see their path.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,11 +26,12 @@ pub struct AttemptDir {
     name: String,
 }
 
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Written {
-    run: i64,
-    token: String,
+/// What is left of an attempt of an earlier process.
+#[derive(Debug)]
+pub struct LeftOver {
+    pub dir: AttemptDir,
+    /// Whose it was and how it ended; None where nobody wrote that down.
+    pub exit: Option<(Held, Exit)>,
 }
 
 impl AttemptDir {
@@ -36,38 +41,36 @@ impl AttemptDir {
     /// Where the disk does not take it.
     pub fn create(attempts: &Path, held: Held, number: u32) -> io::Result<Self> {
         let random = random_hex::<4>().map_err(io::Error::other)?;
-        let name = format!("r{}-{number}-{random}", held.run);
-        let dir = Self { path: attempts.join(&name), name };
+        let dir = Self::at(attempts, format!("r{}-{number}-{random}", held.run));
         fs::create_dir(&dir.path)?;
-        fs::create_dir(dir.work())?;
-        let written = Written { run: held.run.raw(), token: held.token.hex() };
-        // A half of it says as much as nothing: that the attempt was never executed.
-        fs::write(dir.path.join(HELD_FILE), serde_json::to_vec(&written)?)?;
         Ok(dir)
     }
 
-    /// Those that lie below `attempts`, with whose they are; None for one that was never made whole.
+    fn at(attempts: &Path, name: String) -> Self {
+        Self { path: attempts.join(&name), name }
+    }
+
+    /// What lies below `attempts`, in the order of the names.
     ///
     /// # Errors
     /// Where the folder cannot be read.
-    pub fn left_over(attempts: &Path) -> io::Result<Vec<(Self, Option<Held>)>> {
-        let mut found = Vec::new();
+    pub fn left_over(attempts: &Path) -> io::Result<Vec<LeftOver>> {
+        let mut names = BTreeSet::new();
         for entry in fs::read_dir(attempts)? {
-            let entry = entry?;
-            let Ok(name) = entry.file_name().into_string() else { continue };
-            let dir = Self { path: entry.path(), name };
-            if !dir.disowned() {
-                let held = dir.held();
-                found.push((dir, held));
+            if let Ok(name) = entry?.file_name().into_string() {
+                names.insert(name.split('.').next().unwrap_or(&name).to_owned());
             }
         }
-        Ok(found)
-    }
-
-    fn held(&self) -> Option<Held> {
-        let text = fs::read(self.path.join(HELD_FILE)).ok()?;
-        let Written { run, token } = serde_json::from_slice(&text).ok()?;
-        Some(Held { run: RunId::from_raw(run), token: Token::from_hex(&token)? })
+        let left_over = |name| {
+            let dir = Self::at(attempts, name);
+            let exit = dir.exit().unwrap_or_else(|error| {
+                tracing::warn!(error = %error, "an exit of {} cannot be read", dir.name);
+                None
+            });
+            let exit = exit.and_then(|exit| Some((held_of(&exit.note)?, exit)));
+            LeftOver { dir, exit }
+        };
+        Ok(names.into_iter().map(left_over).collect())
     }
 
     /// Unique on this worker.
@@ -75,29 +78,34 @@ impl AttemptDir {
         &self.name
     }
 
-    /// The directory itself.
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-
     /// Where the job runs.
-    pub fn work(&self) -> PathBuf {
-        self.path.join(WORK_DIR)
+    pub fn work(&self) -> &Path {
+        &self.path
     }
 
     /// The rendered script.
     pub fn script(&self) -> PathBuf {
-        self.path.join("script")
+        self.file("script")
     }
 
     /// Where the job may leave its outputs.
     pub fn output_file(&self) -> PathBuf {
-        self.path.join("output")
+        self.file("output")
     }
 
     /// What the job wrote to stdout and stderr.
     pub fn log(&self) -> PathBuf {
-        self.path.join(LOG_FILE)
+        self.file("log")
+    }
+
+    /// How the job ended: written by its shim.
+    pub fn exit_file(&self) -> PathBuf {
+        self.file("exit")
+    }
+
+    fn file(&self, suffix: &str) -> PathBuf {
+        // Names hold no dot.
+        self.path.with_extension(suffix)
     }
 
     /// How the job ended; None where it never did, or its shim was killed.
@@ -105,7 +113,7 @@ impl AttemptDir {
     /// # Errors
     /// Where the file is there and cannot be read.
     pub fn exit(&self) -> io::Result<Option<Exit>> {
-        match fs::read(self.path.join(EXIT_FILE)) {
+        match fs::read(self.exit_file()) {
             Ok(text) => Ok(Some(serde_json::from_slice(&text)?)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error),
@@ -130,54 +138,100 @@ impl AttemptDir {
         }
     }
 
-    /// Leaves it to people: no worker takes it for its own any more.
+    /// Moves it into a folder of its own below `kept`, for people; no worker looks there.
     ///
     /// # Errors
-    /// Where its mark cannot be deleted.
-    pub fn disown(&self) -> io::Result<()> {
-        fs::rename(self.path.join(HELD_FILE), self.path.join("was_held"))
+    /// Where something cannot be moved.
+    pub fn keep(&self, kept: &Path) -> io::Result<()> {
+        let folder = kept.join(&self.name);
+        fs::create_dir_all(&folder)?;
+        for suffix in SUFFIXES {
+            if_there(fs::rename(self.file(suffix), folder.join(suffix)))?;
+        }
+        if_there(fs::rename(&self.path, folder.join("work")))
     }
 
-    /// True where it was left to people.
-    fn disowned(&self) -> bool {
-        self.path.join("was_held").exists()
-    }
-
-    /// Deletes it with all that is in it.
+    /// Deletes it with all that belongs to it.
     ///
     /// # Errors
     /// Where something cannot be deleted.
     pub fn remove(&self) -> io::Result<()> {
-        fs::remove_dir_all(&self.path)
+        for suffix in SUFFIXES {
+            if_there(fs::remove_file(self.file(suffix)))?;
+        }
+        // Most jobs leave nothing in it.
+        match fs::remove_dir(&self.path) {
+            Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => {
+                fs::remove_dir_all(&self.path)
+            }
+            done => if_there(done),
+        }
     }
+}
+
+/// What is not there needs not be moved or deleted.
+fn if_there(done: io::Result<()>) -> io::Result<()> {
+    match done {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        done => done,
+    }
+}
+
+/// What the shim writes into the exit file, so that a worker that finds it knows whose it is.
+pub fn note_of(held: Held) -> String {
+    format!("{} {}", held.run, held.token.hex())
+}
+
+fn held_of(note: &str) -> Option<Held> {
+    let (run, token) = note.split_once(' ')?;
+    Some(Held { run: RunId::from_raw(run.parse().ok()?), token: Token::from_hex(token)? })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn held() -> Held {
+        Held { run: RunId::from_raw(42), token: Token::from_bytes([3; 16]) }
+    }
+
     #[test]
-    fn a_directory_is_found_again_with_whose_it_is() {
+    fn an_attempt_is_found_again_with_whose_it_is() {
         let root = tempfile::tempdir().unwrap();
-        let held = Held { run: RunId::from_raw(42), token: Token::from_bytes([3; 16]) };
-        let dir = AttemptDir::create(root.path(), held, 2).unwrap();
+        let dir = AttemptDir::create(root.path(), held(), 2).unwrap();
         assert!(dir.name().starts_with("r42-2-") && !dir.name().contains("0303"));
-        fs::create_dir(root.path().join("half")).unwrap();
-        let mut found = AttemptDir::left_over(root.path()).unwrap();
-        found.sort_by(|(a, _), (b, _)| a.name.cmp(&b.name));
-        let held_by: Vec<Option<Held>> = found.iter().map(|(_, held)| *held).collect();
-        assert_eq!(held_by, [None, Some(held)]);
-        dir.disown().unwrap();
-        assert_eq!(AttemptDir::left_over(root.path()).unwrap().len(), 1);
-        dir.remove().unwrap();
-        assert!(!dir.path().exists());
+        fs::write(dir.log(), "x").unwrap();
+        fs::write(root.path().join("r1-1-ab.log"), "of one whose directory is gone").unwrap();
+        let exit = Exit { note: note_of(held()), code: Some(3), ..Exit::default() };
+        fs::write(dir.exit_file(), serde_json::to_vec(&exit).unwrap()).unwrap();
+        let found = AttemptDir::left_over(root.path()).unwrap();
+        let told: Vec<_> = found.iter().map(|found| found.exit.clone()).collect();
+        assert_eq!(told, [None, Some((held(), exit))]);
+        for left in found {
+            left.dir.remove().unwrap();
+        }
+        assert_eq!(fs::read_dir(root.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn what_is_kept_lies_in_one_folder() {
+        let root = tempfile::tempdir().unwrap();
+        let (attempts, kept) = (root.path().join("attempts"), root.path().join("kept"));
+        fs::create_dir(&attempts).unwrap();
+        let dir = AttemptDir::create(&attempts, held(), 1).unwrap();
+        fs::write(dir.work().join("here"), "1").unwrap();
+        fs::write(dir.log(), "2").unwrap();
+        dir.keep(&kept).unwrap();
+        assert_eq!(fs::read_dir(&attempts).unwrap().count(), 0);
+        let folder = kept.join(dir.name());
+        assert_eq!(fs::read_to_string(folder.join("work/here")).unwrap(), "1");
+        assert_eq!(fs::read_to_string(folder.join("log")).unwrap(), "2");
     }
 
     #[test]
     fn outputs_have_a_limit() {
         let root = tempfile::tempdir().unwrap();
-        let held = Held { run: RunId::from_raw(1), token: Token::from_bytes([1; 16]) };
-        let dir = AttemptDir::create(root.path(), held, 1).unwrap();
+        let dir = AttemptDir::create(root.path(), held(), 1).unwrap();
         assert_eq!(dir.output(), Ok(Vec::new()));
         fs::write(dir.output_file(), vec![b'x'; OUTPUT_BYTES_MAX]).unwrap();
         assert_eq!(dir.output().map(|output| output.len()), Ok(OUTPUT_BYTES_MAX));

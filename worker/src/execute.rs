@@ -43,8 +43,8 @@ pub(crate) struct Tools {
     pub(crate) timing: Timing,
     pub(crate) finishes: Batch<Finish>,
     pub(crate) releases: Batch<Release>,
-    /// Keep the directories, for people who look for a fault.
-    pub(crate) keep_dirs: bool,
+    /// Where directories of attempts that have ended are kept, for people who look for a fault.
+    pub(crate) kept: Option<PathBuf>,
 }
 
 impl Execute for Arc<Tools> {
@@ -84,8 +84,8 @@ impl Tools {
                 remains.in_dir(dir.clone());
                 if allowed {
                     let job = Job { tools: self, assignment: &assignment, dir: &dir };
-                    let JobEnd { event, log, output } = job.run(program, &mut wish).await;
-                    (remains.log, remains.output) = (log, output);
+                    let JobEnd { event, log, output, written } = job.run(program, &mut wish).await;
+                    (remains.log, remains.output, remains.written) = (log, output, written);
                     event
                 } else {
                     Event::Withdrawn
@@ -136,7 +136,7 @@ impl Tools {
 
     /// Tells the end until the leader has it, sends the rest of the log, and clears away.
     pub(crate) async fn conclude(&self, remains: Remains, mut wish: watch::Receiver<Wish>) {
-        let Remains { held, name, dir, mut log, output } = remains;
+        let Remains { held, name, dir, mut log, output, written } = remains;
         let outcome = wish.wait_for(|w| w.outcome.is_some() || w.forget).await;
         let outcome = outcome.ok().and_then(|w| w.outcome.clone());
         if let Some(log) = &log {
@@ -149,14 +149,19 @@ impl Tools {
                     let _still_going = tokio::time::timeout(LOG_PATIENCE, &mut log.task).await;
                 }
             };
-            tokio::join!(self.store(&name, held, &outcome), logged);
+            let stored = async {
+                if !written {
+                    self.store(&name, held, &outcome).await;
+                }
+            };
+            tokio::join!(stored, logged);
             self.tell(held, outcome, output);
         }
         // Where the owner has gone, the next process goes on from the disk.
         if wish.wait_for(|w| w.forget).await.is_err() {
             return;
         }
-        if let Err(error) = self.spool.remove(&name) {
+        if !written && let Err(error) = self.spool.remove(&name) {
             warn!(error = %error, "an end that was told could not be deleted");
         }
         self.clear_away(dir, log).await;
@@ -197,8 +202,8 @@ impl Tools {
     }
 
     async fn clear(&self, dir: AttemptDir) {
-        let keep = self.keep_dirs;
-        let clear = move || if keep { dir.disown() } else { dir.remove() };
+        let kept = self.kept.clone();
+        let clear = move || kept.map_or_else(|| dir.remove(), |kept| dir.keep(&kept));
         let cleared = tokio::task::spawn_blocking(clear).await;
         if let Err(error) = cleared.map_err(std::io::Error::other).flatten() {
             warn!(error = %error, "an attempt's directory could not be cleared away");
@@ -229,11 +234,14 @@ pub(crate) struct Remains {
     pub(crate) dir: Option<AttemptDir>,
     pub(crate) log: Option<Ship>,
     pub(crate) output: Vec<u8>,
+    /// The shim has written the end down already.
+    pub(crate) written: bool,
 }
 
 impl Remains {
     fn of(held: Held) -> Self {
-        Self { held, name: held.token.hex(), dir: None, log: None, output: Vec::new() }
+        let name = held.token.hex();
+        Self { held, name, dir: None, log: None, output: Vec::new(), written: false }
     }
 
     fn in_dir(&mut self, dir: AttemptDir) {

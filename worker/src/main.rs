@@ -53,7 +53,9 @@ fn log(format: LogFormat, filter: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-#[tokio::main]
+// One thread decides: what it does takes a part of a millisecond for each attempt, and handing it round would
+// take longer. Files are read and written by others.
+#[tokio::main(flavor = "current_thread")]
 async fn work(config: Config) -> anyhow::Result<()> {
     let stop = Stop::default();
     let mut term = signal(SignalKind::terminate()).context("could not listen for TERM")?;

@@ -7,9 +7,9 @@ use std::io;
 use tracing::{info, warn};
 
 use crate::attempt::{Ended, outcome_of};
-use crate::attempt_dir::AttemptDir;
+use crate::attempt_dir::{AttemptDir, LeftOver};
 use crate::contract::{Held, Outcome};
-use crate::process::order::StopCause;
+use crate::process::order::{Exit, StopCause};
 use crate::spool::{Spool, Waiting};
 
 /// One attempt of an earlier process. Nothing of it runs.
@@ -27,23 +27,20 @@ pub(crate) struct Found {
 pub(crate) fn find(attempts: &std::path::Path, spool: &Spool) -> io::Result<Vec<Found>> {
     let mut waiting: BTreeMap<String, Waiting> = spool.load()?.into_iter().collect();
     let mut found = Vec::new();
-    for (dir, held) in AttemptDir::left_over(attempts)? {
+    for LeftOver { dir, exit } in AttemptDir::left_over(attempts)? {
         let name = dir.name().to_owned();
-        match (waiting.remove(&name), held) {
+        match (waiting.remove(&name), exit) {
             (Some(Waiting { held, outcome }), _) => {
                 found.push(Found { held, name, dir: Some(dir), outcome: Some(outcome) });
             }
-            (None, Some(held)) => {
-                let outcome = end_of(&dir);
-                if let Some(outcome) = outcome.clone() {
-                    spool.store(&name, &Waiting { held, outcome })?;
-                }
+            (None, Some((held, exit))) => {
+                let outcome = end_of(&dir, &exit);
                 info!(run.id = %held.run, "found an attempt of an earlier process: {outcome:?}");
                 found.push(Found { held, name, dir: Some(dir), outcome });
             }
             (None, None) => {
                 if let Err(error) = dir.remove() {
-                    warn!(error = %error, "a directory that was never used stays");
+                    warn!(error = %error, "what is left of an earlier attempt stays");
                 }
             }
         }
@@ -59,14 +56,7 @@ pub(crate) fn find(attempts: &std::path::Path, spool: &Spool) -> io::Result<Vec<
 }
 
 /// How the attempt ended, as its shim wrote it; None where it was cut off.
-fn end_of(dir: &AttemptDir) -> Option<Outcome> {
-    let exit = match dir.exit() {
-        Ok(exit) => exit?,
-        Err(error) => {
-            warn!(error = %error, "the exit of an earlier attempt cannot be read");
-            return None;
-        }
-    };
+fn end_of(dir: &AttemptDir, exit: &Exit) -> Option<Outcome> {
     match exit.stopped {
         // The registration of this process frees it: sooner than by giving it back.
         Some(StopCause::Lease | StopCause::Lost | StopCause::AgentGone) => return None,

@@ -93,6 +93,11 @@ impl StateDir {
         self.path.join("spool")
     }
 
+    /// What people asked to be kept of attempts that have ended.
+    pub fn kept(&self) -> PathBuf {
+        self.path.join("kept")
+    }
+
     /// Waits until no process of an earlier worker in this folder is left, and gives the lock that this
     /// one's processes must hold. However long it takes: to go on would let an attempt run twice.
     ///

@@ -8,7 +8,7 @@ use std::time::Duration;
 use hera_common::time::Boot;
 use hera_worker::clock;
 use hera_worker::process::launcher::{Launcher, Shim};
-use hera_worker::process::order::{EXIT_FILE, Exit, Launch, Order, Report, StopCause};
+use hera_worker::process::order::{Exit, Launch, Order, Report, StopCause};
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
@@ -40,12 +40,19 @@ impl Attempt {
         self.dir.path().join(name)
     }
 
+    fn text(&self, name: &str) -> String {
+        self.path(name).to_str().unwrap().to_owned()
+    }
+
     fn launch(&self, lease: Duration) -> Launch {
         Launch {
             program: "/bin/bash".to_owned(),
-            args: vec![self.path("script").to_str().unwrap().to_owned()],
+            args: vec![self.text("script")],
             env: vec![("MARK".to_owned(), self.mark.clone())],
-            dir: self.dir.path().to_str().unwrap().to_owned(),
+            work: self.text("work"),
+            log: self.text("log"),
+            exit: self.text("exit"),
+            note: self.mark.clone(),
             deadline_ms: clock::boot().plus(lease).ms(),
             term_ms: u64::try_from(TERM.as_millis()).unwrap(),
             kill_ms: u64::try_from(KILL.as_millis()).unwrap(),
@@ -96,8 +103,8 @@ async fn to_the_end(attempt: &Attempt, shim: &mut Shim) -> (Vec<Report>, Exit) {
     while let Some(report) = next(shim).await {
         if let Report::Ended(exit) = report {
             let stored: Exit =
-                serde_json::from_slice(&fs::read(attempt.path(EXIT_FILE)).unwrap()).unwrap();
-            assert_eq!(stored, exit);
+                serde_json::from_slice(&fs::read(attempt.path("exit")).unwrap()).unwrap();
+            assert_eq!((&stored, &stored.note), (&exit, &attempt.mark));
             return (before, exit);
         }
         before.push(report);
@@ -282,8 +289,8 @@ async fn an_agent_that_lets_go_of_the_stream_stops_the_job() {
     let shim = launcher.launch(attempt.launch(LONG)).await.unwrap();
     attempt.reached("ready").await;
     drop(shim);
-    wait_for(|| attempt.path(EXIT_FILE).exists()).await;
-    let exit: Exit = serde_json::from_slice(&fs::read(attempt.path(EXIT_FILE)).unwrap()).unwrap();
+    wait_for(|| attempt.path("exit").exists()).await;
+    let exit: Exit = serde_json::from_slice(&fs::read(attempt.path("exit")).unwrap()).unwrap();
     assert_eq!(exit.stopped, Some(StopCause::AgentGone));
     assert_eq!(attempt.alive(), NOBODY);
 }
@@ -365,8 +372,8 @@ async fn an_agent_that_is_killed_leaves_nothing() {
     attempt.reached("ready").await;
     agent.kill().unwrap();
     agent.wait().unwrap();
-    wait_for(|| attempt.path(EXIT_FILE).exists()).await;
-    let exit: Exit = serde_json::from_slice(&fs::read(attempt.path(EXIT_FILE)).unwrap()).unwrap();
+    wait_for(|| attempt.path("exit").exists()).await;
+    let exit: Exit = serde_json::from_slice(&fs::read(attempt.path("exit")).unwrap()).unwrap();
     assert_eq!(exit.stopped, Some(StopCause::AgentGone));
     assert_eq!(attempt.alive(), NOBODY);
 }
@@ -379,7 +386,7 @@ async fn an_agent_that_sleeps_past_the_deadline_finds_its_job_killed() {
     let mut agent = agent_process(&launch);
     attempt.reached("ready").await;
     kill_process(Pid::from_child(&agent), Signal::STOP).unwrap();
-    wait_for(|| attempt.path(EXIT_FILE).exists()).await;
+    wait_for(|| attempt.path("exit").exists()).await;
     assert!(clock::boot() < deadline);
     assert_eq!(attempt.alive(), NOBODY);
     agent.kill().unwrap();

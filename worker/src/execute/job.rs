@@ -1,5 +1,6 @@
 //! One process under its shim: passes on what is wished, and what the shim reports.
 
+use std::path::Path;
 use std::time::Duration;
 
 use tokio::sync::watch;
@@ -8,7 +9,7 @@ use tracing::{info, warn};
 use super::{Ship, Tools, ends};
 use crate::agent::Wish;
 use crate::attempt::{Ended, Event};
-use crate::attempt_dir::AttemptDir;
+use crate::attempt_dir::{AttemptDir, note_of};
 use crate::chain::Chain;
 use crate::contract::Assignment;
 use crate::executor::Program;
@@ -35,11 +36,13 @@ pub(super) struct JobEnd {
     pub(super) log: Option<Ship>,
     /// What it left for others; nothing where that cannot be taken.
     pub(super) output: Vec<u8>,
+    /// The shim has written its end down.
+    pub(super) written: bool,
 }
 
 impl JobEnd {
     fn of(event: Event) -> Self {
-        Self { event, log: None, output: Vec::new() }
+        Self { event, log: None, output: Vec::new(), written: false }
     }
 }
 
@@ -61,13 +64,16 @@ impl Job<'_> {
         let ms = |span: Duration| u64::try_from(span.as_millis()).unwrap_or(u64::MAX);
         let timing = &self.tools.timing;
         let mut env = self.assignment.environment.clone();
-        let output = self.dir.output_file().to_string_lossy().into_owned();
-        env.push((OUTPUT_VARIABLE.to_owned(), output));
+        let text = |path: &Path| path.to_string_lossy().into_owned();
+        env.push((OUTPUT_VARIABLE.to_owned(), text(&self.dir.output_file())));
         Some(Launch {
             program: program.path,
             args: program.args,
             env,
-            dir: self.dir.path().to_string_lossy().into_owned(),
+            work: text(self.dir.work()),
+            log: text(&self.dir.log()),
+            exit: text(&self.dir.exit_file()),
+            note: note_of(self.assignment.held),
             deadline_ms: deadline.ms(),
             term_ms: ms(timing.term),
             kill_ms: ms(timing.kill),
@@ -157,7 +163,8 @@ impl Job<'_> {
         };
         let Exit { code, signal, stopped, .. } = *exit;
         let event = Event::Ended(Ended { code, signal, stopped, output_problem });
-        JobEnd { event, log: None, output }
+        let written = self.dir.exit_file().exists();
+        JobEnd { event, log: None, output, written }
     }
 
     async fn output(&self) -> Result<Vec<u8>, String> {

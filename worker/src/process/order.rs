@@ -2,13 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The folder in an attempt's directory in which the job runs.
-pub const WORK_DIR: &str = "work";
-/// The file in an attempt's directory that holds what the job wrote, stdout and stderr in order.
-pub const LOG_FILE: &str = "log";
-/// The file in an attempt's directory that says how the job ended; complete as soon as it is there.
-pub const EXIT_FILE: &str = "exit";
-
 /// What to execute, and by when it must be gone.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Launch {
@@ -17,8 +10,14 @@ pub struct Launch {
     pub args: Vec<String>,
     /// Added to the worker's own environment, less its `HERA_*` variables.
     pub env: Vec<(String, String)>,
-    /// The attempt's directory; the job runs in [`WORK_DIR`] below it.
-    pub dir: String,
+    /// The directory in which the job runs.
+    pub work: String,
+    /// The file to which the job's stdout and stderr are appended, in their order.
+    pub log: String,
+    /// The file that will say how the job ended; complete as soon as it is there.
+    pub exit: String,
+    /// Goes into the exit file as it is.
+    pub note: String,
     /// By this instant of the boot clock, milliseconds, nothing of the tree may be left.
     pub deadline_ms: i64,
     /// Between TERM and KILL, milliseconds.
@@ -96,8 +95,10 @@ pub enum Report {
 }
 
 /// How a job's own process ended, as in the exit file.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Exit {
+    /// Of the launch.
+    pub note: String,
     pub code: Option<i32>,
     pub signal: Option<i32>,
     /// Set where the stop sequence had begun before the process ended.

@@ -20,9 +20,7 @@ use rustix::time::{
     timerfd_settime,
 };
 
-use super::order::{
-    BadMessage, EXIT_FILE, Exit, LOG_FILE, Launch, Lines, Order, Report, StopCause, WORK_DIR, line,
-};
+use super::order::{BadMessage, Exit, Launch, Lines, Order, Report, StopCause, line};
 use super::stopper::{Step, Stopper};
 use super::sweep;
 use super::sys::{self, Reap, Reaped};
@@ -66,7 +64,8 @@ pub(super) fn run(mut agent: UnixStream, child_ended: &OwnedFd) -> Result<(), Sh
         stopper: Stopper::new(&launch, started),
         agent: Some(agent),
         lines,
-        dir: launch.dir,
+        exit: launch.exit,
+        note: launch.note,
         job,
         started,
         started_wall: clock::wall(),
@@ -96,14 +95,13 @@ fn first_order(agent: &mut UnixStream, lines: &mut Lines) -> Result<Option<Launc
 }
 
 fn spawn(launch: &Launch) -> io::Result<Pid> {
-    let dir = Path::new(&launch.dir);
     // Appended by the job itself: nothing stands between it and the file, so that every byte is
     // there in its order, whoever dies.
-    let log = OpenOptions::new().create(true).append(true).open(dir.join(LOG_FILE))?;
+    let log = OpenOptions::new().create(true).append(true).open(&launch.log)?;
     let mut command = Command::new(&launch.program);
     command
         .args(&launch.args)
-        .current_dir(dir.join(WORK_DIR))
+        .current_dir(&launch.work)
         .stdin(Stdio::null())
         .stdout(log.try_clone()?)
         .stderr(log)
@@ -141,7 +139,8 @@ struct Shim {
     /// None when it has gone.
     agent: Option<UnixStream>,
     lines: Lines,
-    dir: String,
+    exit: String,
+    note: String,
     /// The job's own process, and its group.
     job: Pid,
     started: Boot,
@@ -265,6 +264,7 @@ impl Shim {
             return Err(io::Error::other("the job's own process was never reaped").into());
         };
         let exit = Exit {
+            note: std::mem::take(&mut self.note),
             code: main.code,
             signal: main.signal,
             stopped: self.stopper.cause(),
@@ -277,16 +277,16 @@ impl Shim {
         };
         // Where the disk is full the agent still hears it, and an agent that has died as well finds
         // no exit file: the attempt is then lost, not wrongly ended.
-        let _disk_is_full = write_exit(Path::new(&self.dir), &exit);
+        let _disk_is_full = write_exit(Path::new(&self.exit), &exit);
         Ok(self.tell(&Report::Ended(exit))?)
     }
 }
 
 /// Whole or not at all: a rename is the last step.
-fn write_exit(dir: &Path, exit: &Exit) -> io::Result<()> {
-    let unfinished = dir.join("exit.new");
+fn write_exit(path: &Path, exit: &Exit) -> io::Result<()> {
+    let unfinished = path.with_extension("exit-new");
     fs::write(&unfinished, serde_json::to_vec(exit)?)?;
-    fs::rename(unfinished, dir.join(EXIT_FILE))
+    fs::rename(unfinished, path)
 }
 
 /// Empties the descriptor, so that the next poll waits for the next child.

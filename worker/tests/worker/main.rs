@@ -53,6 +53,12 @@ impl Worker {
         entries.map(|entry| entry.unwrap().path()).collect()
     }
 
+    /// How many ends of processes are written down.
+    fn exits(&self) -> usize {
+        let is_exit = |path: &PathBuf| path.extension().is_some_and(|suffix| suffix == "exit");
+        self.folder("attempts").iter().filter(|path| is_exit(path)).count()
+    }
+
     /// Waits until nothing of any attempt is left on the disk.
     async fn is_clean(&self) {
         let look = async || {
@@ -183,7 +189,7 @@ async fn files_of_the_job_lie_in_its_directory() {
 async fn a_cancelled_attempt_is_stopped_and_told() {
     let fake = Fake::start().await;
     let worker = Worker::start(&fake, &[]);
-    fake.grant(1, "echo $$ > ../pid; sleep 1000");
+    fake.grant(1, "sleep 1000");
     fake.started(1).await;
     fake.state().cancelled.insert(1);
     assert_eq!(fake.end_of(1).await.end(), v1::End::Cancelled);
@@ -217,7 +223,7 @@ async fn an_end_that_nobody_takes_is_told_again_while_its_lease_is_renewed() {
     fake.grant(1, "exit 0");
     fake.started(1).await;
     fake.until("beats after the end", |s| s.beats.get(&1).filter(|n| **n > 5).copied()).await;
-    assert_eq!(worker.folder("spool").len(), 1, "the end is written down");
+    assert_eq!(worker.exits(), 1, "the end is written down");
     fake.state().silent.clear();
     assert_eq!(fake.end_of(1).await.end(), v1::End::Succeeded);
     worker.is_clean().await;
@@ -233,8 +239,8 @@ async fn the_end_of_a_worker_that_was_killed_is_told_by_the_next_one() {
     fake.grant(1, "echo done; echo answer > $HERA_OUTPUT");
     fake.grant(2, &format!("trap '' TERM; echo $$ > {}; sleep 1000", pid.display()));
     appears(&pid).await;
-    let spooled = async || (worker.folder("spool").len() == 1).then_some(());
-    wait_for_async("an end in the spool", LIMIT, spooled).await.unwrap();
+    let written = async || (worker.exits() == 1).then_some(());
+    wait_for_async("an end that is written down", LIMIT, written).await.unwrap();
     worker.process.kill().unwrap();
     fake.state().silent.clear();
     worker.again(&fake);
@@ -421,11 +427,8 @@ async fn directories_can_be_kept_and_are_then_nobodys() {
     let mut worker = Worker::start(&fake, &["--keep-dirs"]);
     fake.grant(1, "echo kept > here");
     fake.end_of(1).await;
-    let kept = async || {
-        let dir = worker.folder("attempts").pop()?;
-        dir.join("was_held").exists().then(|| dir.join("work/here"))
-    };
-    let file = wait_for_async("a directory left to people", LIMIT, kept).await.unwrap();
+    worker.is_clean().await;
+    let file = worker.folder("kept").pop().unwrap().join("work/here");
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "kept\n");
     worker.process.kill().unwrap();
     worker.again(&fake);
