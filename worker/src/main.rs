@@ -1,5 +1,6 @@
 //! The program `hera-worker`: reads the command line, sets up logs and signals, and runs a worker.
 
+use std::io::IsTerminal as _;
 use std::process::ExitCode;
 
 use anyhow::Context as _;
@@ -45,7 +46,11 @@ fn refuse(problem: &str) -> ExitCode {
 
 fn log(format: LogFormat, filter: &str) -> anyhow::Result<()> {
     let filter = EnvFilter::try_new(filter).context("--log is no filter")?;
-    let to_stderr = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    let colours = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+    let to_stderr = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_ansi(colours)
+        .with_writer(std::io::stderr);
     match format {
         LogFormat::Text => to_stderr.init(),
         LogFormat::Json => to_stderr.json().flatten_event(true).init(),

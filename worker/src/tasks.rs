@@ -25,7 +25,9 @@ impl Tasks {
         F: Future<Output: Send> + Send + 'static,
     {
         let task = start(self.end.clone());
-        self.tracker.spawn(task.instrument(info_span!("task", task.name = name)))
+        // Not a part of what its starter does.
+        let span = info_span!(parent: None, "task", task.name = name);
+        self.tracker.spawn(task.instrument(span))
     }
 
     /// Tells all tasks to end, and waits until they have.
