@@ -2,6 +2,7 @@
 //! for one term, and must not decide anything itself.
 
 mod answer;
+mod apart;
 mod reload;
 #[cfg(test)]
 mod tests;
@@ -96,6 +97,8 @@ pub(crate) struct CommitLoop<E> {
     callers: BTreeMap<Tag, oneshot::Sender<Told>>,
     catalog: watch::Sender<Arc<Catalog>>,
     doubts: reload::Doubts,
+    /// Commits that failed since the last one that did not.
+    failures: u32,
 }
 
 /// No answer for this long is none: large applies take seconds, and a store that is gone is found by the renewals first.
@@ -124,7 +127,19 @@ impl<E: Decide> CommitLoop<E> {
         let Begin { engine, epoch, term, desk, inbox, catalog } = begin;
         let chance = SystemChance;
         let (callers, doubts) = (BTreeMap::new(), reload::Doubts::default());
-        Self { engine, epoch, chance, around, term, desk, inbox, callers, catalog, doubts }
+        Self {
+            engine,
+            epoch,
+            chance,
+            around,
+            term,
+            desk,
+            inbox,
+            callers,
+            catalog,
+            doubts,
+            failures: 0,
+        }
     }
 
     /// Runs until the term ends. The first batch begins with a tick, so that what was missed is decided before polls are
@@ -188,7 +203,11 @@ impl<E: Decide> CommitLoop<E> {
             self.finish(step, &[]);
             return Ok(());
         }
-        match self.commit(&step.batch).await {
+        let committed = match self.commit(&step.batch).await {
+            Err(StoreError::Corrupt { .. }) => self.commit_apart(&step.batch).await,
+            other => other,
+        };
+        match committed {
             Ok(committed) => self.committed(step, &committed).await,
             Err(StoreError::NotLeader) => Err(LoopEnd::NotLeader),
             Err(error @ StoreError::Unusable(_)) => {
@@ -220,6 +239,7 @@ impl<E: Decide> CommitLoop<E> {
     }
 
     async fn committed(&mut self, step: Step, committed: &Committed) -> Result<(), LoopEnd> {
+        self.failures = 0;
         let left_out = left_out(&step, &committed.outcomes);
         let all_done = left_out.is_empty();
         if all_done {
@@ -247,6 +267,10 @@ impl<E: Decide> CommitLoop<E> {
             }
         }
         self.doubts.add(self.around.clock.boot(), &touched);
+        // What fails again and again is tried less often.
+        let wait = reload::backoff(self.failures);
+        self.failures = self.failures.saturating_add(1);
+        self.pause(wait).await?;
         self.read_again(&touched).await
     }
 

@@ -24,6 +24,14 @@ const RETRY_MAX: Duration = Duration::from_secs(2);
 /// read for the first time.
 const DOUBTS_AFTER: [Duration; 2] = [Duration::from_secs(5), Duration::from_secs(60)];
 
+/// How long to wait after so many failures in a row.
+pub(super) fn backoff(failures: u32) -> Duration {
+    match failures {
+        0 => Duration::ZERO,
+        more => RETRY_MIN.saturating_mul(2_u32.saturating_pow(more.min(10) - 1)).min(RETRY_MAX),
+    }
+}
+
 /// Jobs that are to be read again, and when.
 #[derive(Debug, Default)]
 pub(super) struct Doubts {
@@ -104,7 +112,7 @@ impl<E: Decide> CommitLoop<E> {
         }
     }
 
-    async fn pause(&mut self, wait: Duration) -> Result<(), LoopEnd> {
+    pub(super) async fn pause(&mut self, wait: Duration) -> Result<(), LoopEnd> {
         let mut pause = std::pin::pin!(tokio::time::sleep(wait));
         loop {
             tokio::select! {

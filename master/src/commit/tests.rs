@@ -39,6 +39,8 @@ struct Heard {
 }
 
 const JOB: JobId = JobId::from_raw(7);
+/// Its unit drops an action that is not there, which no store takes.
+const IMPOSSIBLE: JobId = JobId::from_raw(9);
 
 impl Decide for Script {
     fn reload(&mut self, jobs: &[JobId], _snapshot: Snapshot, _now: Now) {
@@ -121,7 +123,12 @@ fn unit(asked: &Asked, job: JobId, at: Wall) -> Unit {
     };
     let gone = Guard::Action { id: ActionId::from_raw(1), seq: Seq::FIRST };
     let guards = if job == JOB { Vec::new() } else { vec![gone] };
-    Unit { guards, writes: vec![Write::Audit(Box::new(row))], after: Vec::new() }
+    let mut writes = vec![Write::Audit(Box::new(row))];
+    if job == IMPOSSIBLE {
+        writes.push(Write::DropPlanned(ActionId::from_raw(5)));
+        return Unit { guards: Vec::new(), writes, after: Vec::new() };
+    }
+    Unit { guards, writes, after: Vec::new() }
 }
 
 fn told(unit: usize) -> Effect {
@@ -216,6 +223,16 @@ async fn a_unit_that_is_left_out_is_not_answered_as_done_and_its_job_is_read_aga
     // The next batch comes after the reload.
     world.desk.ask(Input::Standing).await.unwrap();
     assert_eq!(world.seen.lock().unwrap().reloads, [vec![JOB]]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_unit_that_the_store_refuses_does_not_stop_the_others() {
+    let world = World::start().await;
+    let (done, refused, also_done) =
+        tokio::join!(world.delete(JOB), world.delete(IMPOSSIBLE), world.delete(JOB));
+    assert!(done.is_ok() && also_done.is_ok());
+    assert_eq!(refused.unwrap_err(), Unanswered::LeftOut);
+    assert_eq!(world.audit().await, 2);
 }
 
 #[tokio::test(start_paused = true)]
