@@ -26,7 +26,7 @@ use crate::handler::Handler;
 use crate::input::{Input, Reply, Step, Tag, Tagged, VersionKey};
 use crate::lease::{Holds, Windows};
 use crate::plan::Memo;
-use crate::poll::Polls;
+use crate::poll::{Polls, Spent};
 use crate::queue::Queue;
 use crate::stage::Stage;
 
@@ -106,6 +106,9 @@ pub struct Engine {
     asked: BTreeSet<VersionKey>,
     /// Upstream versions to ask the store for.
     to_ask: BTreeSet<VersionKey>,
+    /// Actions that were read, and whose edges say what is to be done with them.
+    to_settle: BTreeSet<VersionKey>,
+    spent: Spent,
 }
 
 impl Engine {
@@ -133,6 +136,8 @@ impl Engine {
             workers: BTreeMap::new(),
             asked: BTreeSet::new(),
             to_ask: BTreeSet::new(),
+            to_settle: BTreeSet::new(),
+            spent: Spent::default(),
         }
     }
 
@@ -140,6 +145,7 @@ impl Engine {
     /// only then, with clocks read after the store's answer.
     pub fn step(&mut self, now: Now, chance: &mut dyn Chance, inputs: Vec<Tagged>) -> Step {
         self.holds.settle(now.boot);
+        self.spent.forget(now.boot);
         let mut stage = Stage::default();
         let mut at = At { now, stage: &mut stage, chance };
         self.run_due(&mut at);
@@ -197,7 +203,7 @@ impl Engine {
     /// after the commit.
     pub fn wake_in(&mut self, now: Now) -> Option<Duration> {
         self.holds.settle(now.boot);
-        if !self.to_extend.is_empty() || !self.to_ask.is_empty() {
+        if !(self.to_extend.is_empty() && self.to_ask.is_empty() && self.to_settle.is_empty()) {
             return Some(Duration::ZERO);
         }
         let due = self.due.first().map(|&(version, _job)| version.due());

@@ -107,6 +107,9 @@ impl Handler {
         if entry.action.state == ActionState::Planned {
             self.planned.insert(entry.action.version);
         }
+        if entry.action.state == ActionState::Waiting && entry.standing() == EdgeState::Met {
+            self.ready.insert(entry.action.version);
+        }
         self.actions.insert(entry.action.version, entry);
     }
 
@@ -118,6 +121,33 @@ impl Handler {
     /// The action of a version, if it is in memory.
     pub fn entry(&self, version: Version) -> Option<&Entry> {
         self.actions.get(&version)
+    }
+
+    /// True where the action waits, though its edges say what is to be done with it.
+    pub fn unsettled(&self, version: Version) -> bool {
+        self.actions.get(&version).is_some_and(|entry| {
+            entry.action.state == ActionState::Waiting
+                && match entry.standing() {
+                    EdgeState::Met | EdgeState::SkipDependent | EdgeState::NotNeeded => true,
+                    EdgeState::Open | EdgeState::Blocked | EdgeState::Unknown => false,
+                }
+        })
+    }
+
+    /// Corrects what an edge is believed to say; the action is settled later.
+    pub fn set_edge(&mut self, version: Version, key: VersionKey, state: EdgeState) {
+        let Some(entry) = self.actions.get_mut(&version) else { return };
+        for (binding, believed) in &mut entry.edges {
+            if (binding.upstream, binding.version) == key {
+                *believed = state;
+            }
+        }
+        let waits = entry.action.state == ActionState::Waiting;
+        if waits && entry.standing() == EdgeState::Met {
+            self.ready.insert(version);
+        } else {
+            self.ready.remove(&version);
+        }
     }
 
     /// All actions in memory.

@@ -1,12 +1,15 @@
 //! Open polls: which workers wait for work, and with how many places.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use hera_common::id::{Incarnation, Token, WorkerId};
 use hera_common::time::Boot;
 
 use crate::input::{Grant, Tag};
+
+/// A worker repeats a poll that was not answered for as long as it is cut off from all masters: rarely longer.
+const SPENT_FOR: Duration = Duration::from_secs(3_600);
 
 /// One open poll.
 #[derive(Debug)]
@@ -77,6 +80,44 @@ impl Polls {
     fn take(&mut self, which: impl Fn(&Poll) -> bool) -> Vec<Poll> {
         let tags: Vec<Tag> = self.open.values().filter(|p| which(p)).map(|p| p.tag).collect();
         tags.into_iter().filter_map(|tag| self.open.remove(&tag)).collect()
+    }
+}
+
+/// Tokens that were on a row and are not any more: a poll that brings one again gets nothing for it.
+#[derive(Debug, Default)]
+pub struct Spent {
+    tokens: BTreeMap<Token, Boot>,
+    since: BTreeSet<(Boot, Token)>,
+}
+
+impl Spent {
+    /// Takes note of a token that has left its row.
+    pub fn add(&mut self, token: Token, now: Boot) {
+        self.remove(token);
+        self.tokens.insert(token, now);
+        self.since.insert((now, token));
+    }
+
+    /// The token is on a row after all.
+    pub fn remove(&mut self, token: Token) {
+        if let Some(since) = self.tokens.remove(&token) {
+            self.since.remove(&(since, token));
+        }
+    }
+
+    /// True for a token that was on a row.
+    pub fn has(&self, token: Token) -> bool {
+        self.tokens.contains_key(&token)
+    }
+
+    /// Forgets those that nobody can still bring.
+    pub fn forget(&mut self, now: Boot) {
+        while let Some(&(since, token)) = self.since.first()
+            && now.since(since) > SPENT_FOR
+        {
+            self.since.pop_first();
+            self.tokens.remove(&token);
+        }
     }
 }
 

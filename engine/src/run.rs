@@ -63,7 +63,35 @@ pub fn apply(run: &Run, event: RunEvent, now: Wall) -> Result<Changed, Illegal> 
         RunState::Running(hold) => of_running(run, hold, event, now),
         RunState::Ended(_) => None,
     };
-    changed.ok_or(illegal)
+    changed.map(|changed| bounded(run, changed, event, now)).ok_or(illegal)
+}
+
+/// A run that has used up all grants is not queued again: nobody could ever grant it.
+fn bounded(run: &Run, changed: Changed, event: RunEvent, now: Wall) -> Changed {
+    let queued = matches!(changed.run.state, RunState::Queued { .. });
+    if !queued || changed.run.counts.attempts < ATTEMPTS_MAX {
+        return changed;
+    }
+    let (reason, reporter) = match event {
+        RunEvent::Finished { token, end: AttemptEnd::Failed(reason), .. } => (reason, Some(token)),
+        RunEvent::Finished { token, end: AttemptEnd::TimedOut, .. } => {
+            (FailReason::Timeout, Some(token))
+        }
+        RunEvent::Finished { token, .. } => (FailReason::Exit, Some(token)),
+        RunEvent::Released { token, .. } => (FailReason::Interrupted, Some(token)),
+        RunEvent::Granted(_)
+        | RunEvent::Started { .. }
+        | RunEvent::Renewed { .. }
+        | RunEvent::NotTaken
+        | RunEvent::Expired
+        | RunEvent::WorkerReturned
+        | RunEvent::Cancel(_)
+        | RunEvent::Unrenderable => (FailReason::Lost, None),
+    };
+    let mut last = ended(run, RunEnd::Failed(reason), changed.attempt, now);
+    last.run.counts = changed.run.counts;
+    last.run.final_token = reporter;
+    last
 }
 
 fn of_queued(run: &Run, not_before: Wall, event: RunEvent, now: Wall) -> Option<Changed> {
@@ -234,12 +262,9 @@ fn cancelled_or(
 }
 
 fn not_taken(run: &Run, now: Wall) -> Changed {
-    let end = AttemptEnd::Unaccepted;
-    if run.cancel.is_none() && run.counts.attempts >= ATTEMPTS_MAX {
-        // Grants that never start: some worker is broken, and the run must not go round for ever.
-        return ended(run, RunEnd::Failed(FailReason::Lost), Some(end), now);
-    }
-    cancelled_or(run, now, end, |run| requeued(run, QueuedWhy::Unaccepted, now))
+    cancelled_or(run, now, AttemptEnd::Unaccepted, |run| {
+        requeued(run, QueuedWhy::Unaccepted, now)
+    })
 }
 
 fn released(run: &Run, token: Token, cause: ReleaseCause, now: Wall) -> Changed {

@@ -13,7 +13,7 @@ use hera_common::id::{ActionId, Fence, JobId, Revision};
 use hera_common::job::{Cursor, Gap, GroupRow, JobRow, RevisionRow};
 use hera_common::run::Run;
 use hera_common::time::Version;
-use hera_common::unit::{Batch, Guard, Outcome, Unit, Write};
+use hera_common::unit::{Batch, Guard, Marks, Outcome, Put, Unit, Write};
 use hera_common::worker::WorkerRow;
 
 pub(crate) use needs::{Believed, Found, Needs};
@@ -83,6 +83,7 @@ pub(crate) fn admit(batch: &Batch, found: Found) -> Result<Plan<'_>, Broken> {
 
 /// The rows as the units so far leave them.
 struct Walk<'a> {
+    marks: Marks,
     groups: Table<'a, GroupRow>,
     jobs: Table<'a, JobRow>,
     revisions: BTreeMap<(JobId, Revision), &'a RevisionRow>,
@@ -101,6 +102,7 @@ struct Walk<'a> {
 impl<'a> Walk<'a> {
     fn new(found: Found) -> Self {
         Self {
+            marks: found.marks,
             groups: Table::unread(),
             jobs: Table::read(found.jobs),
             revisions: BTreeMap::new(),
@@ -126,8 +128,37 @@ impl<'a> Walk<'a> {
                 return Ok(Outcome::LeftOut);
             }
         }
-        let all = unit.guards.iter().all(|guard| self.holds(guard));
+        // An id that is in use by now was used by a commit whose answer never came: what this unit believes is old.
+        let all = unit.guards.iter().all(|guard| self.holds(guard))
+            && unit.writes.iter().all(|write| self.is_free(write));
         Ok(if all { Outcome::Done } else { Outcome::LeftOut })
+    }
+
+    /// False for a new row whose id is in use.
+    fn is_free(&self, write: &Write) -> bool {
+        let used = &self.marks;
+        match write {
+            Write::Action(Put::Insert, row) => row.id > used.action,
+            Write::Run(Put::Insert, row) => row.id > used.run,
+            Write::Attempt(Put::Insert, row) => row.fence > used.fence,
+            Write::Job(Put::Insert, row) => row.id > used.job,
+            Write::Group(Put::Insert, row) => row.id > used.group,
+            Write::Worker(Put::Insert, row) => row.id > used.worker,
+            Write::Action(Put::Update, _)
+            | Write::Run(Put::Update, _)
+            | Write::Attempt(Put::Update, _)
+            | Write::Job(Put::Update, _)
+            | Write::Group(Put::Update, _)
+            | Write::Worker(Put::Update, _)
+            | Write::Cursor(..)
+            | Write::DropPlanned(_)
+            | Write::Bindings(..)
+            | Write::LateReport(..)
+            | Write::Output(..)
+            | Write::Gap(_)
+            | Write::Revision(_)
+            | Write::Audit(_) => true,
+        }
     }
 
     fn holds(&self, guard: &Guard) -> bool {

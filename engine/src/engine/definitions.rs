@@ -74,10 +74,11 @@ impl Engine {
             drafted.jobs.iter().filter(|job| job.new).map(|job| job.id).collect();
         let changed = drafted.jobs.iter().filter(|job| job.revision.is_some()).map(|job| job.id);
         let affected = drafted.catalog.closure(changed);
+        // First, since what waits for a deleted job may get a run, with an id of its own.
+        self.marks = drafted.marks;
         for &job in &drafted.deleted {
             self.remove_job(at, unit, job, &set.asked);
         }
-        self.marks = drafted.marks;
         self.write_rows(at, unit, set, &mut drafted);
         self.catalog = Arc::new(drafted.catalog);
         for mut planned in self.plan_anew(at, set, &affected, &created)? {
@@ -250,7 +251,7 @@ impl Engine {
         self.with_handler(at, job, Some(unit), |handler, ctx| {
             handler.on_delete(ctx, unit, &asked.actor);
         });
-        self.unindex(job);
+        self.unindex(at.now.boot, job);
         let catalog = Arc::make_mut(&mut self.catalog);
         let Some(stored) = catalog.jobs.get(&job).cloned() else { return };
         catalog.remove(job);

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Debug;
 
 use hera_common::id::{JobId, RunId};
+use hera_common::run::RunState;
 use hera_common::time::Now;
 
 use super::Engine;
@@ -17,6 +18,15 @@ impl Engine {
     pub fn difference(&self, mut fresh: Self, now: Now) -> Option<String> {
         for live in self.handlers.values().flat_map(Handler::lives).filter(|live| live.expired) {
             fresh.take_for_expired(live.run.job, live.run.id, now);
+        }
+        // The store's clock may have gone back: a delay that was over stays over.
+        for live in self.handlers.values().flat_map(Handler::lives) {
+            if let RunState::Queued { not_before, .. } = live.run.state
+                && !self.queue.is_later(live.run.id)
+            {
+                let group = self.catalog.jobs.get(&live.run.job).and_then(|job| job.host_group());
+                fresh.queue.put(&live.run, group, false, not_before.max(now.wall));
+            }
         }
         catalogs(&self.catalog, &fresh.catalog)
             .or_else(|| self.handlers_differ(&fresh))

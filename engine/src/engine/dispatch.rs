@@ -7,7 +7,7 @@ use hera_common::action::{ActionEnd, SkipReason};
 use hera_common::id::{JobId, RunId};
 use hera_common::run::RunState;
 use hera_common::spec::On;
-use hera_common::time::{Now, Version};
+use hera_common::time::{Boot, Now, Version};
 
 use super::{At, Engine};
 use crate::edge::{EdgeState, judge};
@@ -174,6 +174,7 @@ impl Engine {
     pub(super) fn run_changed(&mut self, now: Now, job: JobId, id: RunId) {
         if let Some((token, worker)) = self.holder_of.remove(&id) {
             self.token_of.remove(&token);
+            self.spent.add(token, now.boot);
             if let Some(worker) = self.workers.get_mut(&worker) {
                 worker.held.remove(&id);
             }
@@ -193,6 +194,7 @@ impl Engine {
         self.holds.observe(run, &windows);
         if let RunState::Leased(hold) | RunState::Running(hold) = run.state {
             self.token_of.insert(hold.token, id);
+            self.spent.remove(hold.token);
             self.holder_of.insert(id, (hold.token, hold.worker));
             if let Some(worker) = self.workers.get_mut(&hold.worker) {
                 worker.held.insert(id);
@@ -231,7 +233,7 @@ impl Engine {
     }
 
     /// Takes a job out of all indexes, and its handler out of memory.
-    pub(super) fn unindex(&mut self, job: JobId) {
+    pub(super) fn unindex(&mut self, now: Boot, job: JobId) {
         self.set_due(job, None);
         let Some(handler) = self.handlers.remove(&job) else { return };
         for entry in handler.entries() {
@@ -244,6 +246,7 @@ impl Engine {
             self.holds.forget(id);
             if let Some((token, worker)) = self.holder_of.remove(&id) {
                 self.token_of.remove(&token);
+                self.spent.add(token, now);
                 if let Some(worker) = self.workers.get_mut(&worker) {
                     worker.held.remove(&id);
                 }

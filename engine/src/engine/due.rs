@@ -13,11 +13,19 @@ const DUE_JOBS_MAX: usize = 1_000;
 
 impl Engine {
     pub(super) fn run_due(&mut self, at: &mut At<'_>) {
+        self.settle_read(at);
         self.extend_some(at);
         self.decide_due(at);
         self.end_delays(at);
         for run in self.holds.take_expired(at.now.boot) {
             self.lease_expired(at, run);
+        }
+    }
+
+    /// Does with actions that were read what their edges say: nobody may have heard of the last end they waited for.
+    fn settle_read(&mut self, at: &mut At<'_>) {
+        for (job, version) in std::mem::take(&mut self.to_settle) {
+            self.with_handler(at, job, None, |handler, ctx| handler.settle_if_waiting(ctx, version));
         }
     }
 

@@ -1,6 +1,6 @@
 //! Granting: which queued run each free place gets, in the order of the queue; the script is rendered here.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use hera_common::attempt::Exit;
@@ -35,19 +35,27 @@ impl Engine {
         current.heard = Some(at.now.boot);
         // The answer to the same tokens was lost: what they hold is told again.
         let mut grants = Vec::new();
-        let mut free = Vec::new();
+        let mut free = BTreeSet::new();
         for token in tokens {
             match self.token_of.get(&token).copied() {
                 Some(run) => grants.extend(self.told_again(run, token)),
-                None => free.push(token),
+                None if self.spent.has(token) => {}
+                None => {
+                    free.insert(token);
+                }
             }
+        }
+        if free.is_empty() && grants.is_empty() {
+            // What these tokens held is over: the worker shall ask with others.
+            at.stage.answer(tag, [], Reply::Granted(grants));
+            return;
         }
         let wait = if grants.is_empty() { self.settings.poll } else { Duration::ZERO };
         let poll = Poll {
             tag,
             worker,
             incarnation,
-            tokens: free,
+            tokens: free.into_iter().collect(),
             grants,
             until: until(at.now.boot, wait),
         };
@@ -118,8 +126,11 @@ impl Engine {
             handler.on_run(ctx, id, RunEvent::Granted(hold), RunReport::default())
         });
         let Some(Ok(unit)) = granted else {
-            // The queue offered what cannot be granted: it comes back when it changes.
-            self.queue.remove(id);
+            // The store's clock went back, and its delay is not over after all; or it comes back when it changes.
+            self.run_changed(at.now, job, id);
+            if self.queue.is_ready(id) {
+                self.queue.remove(id);
+            }
             return;
         };
         self.render_granted(at, (job, id), (token, fence), (unit, tag));

@@ -238,7 +238,8 @@ impl Engine {
             at.stage.answer(tag, [], Reply::Registered(Err(refusal)));
             return;
         }
-        if worker.row.instance_id != new.instance_id {
+        let another = worker.row.instance_id != new.instance_id;
+        if another {
             worker.row.incarnation = worker.row.incarnation.next();
             worker.row.registered_at = at.now.wall;
         }
@@ -257,6 +258,12 @@ impl Engine {
         let registered = Registered { worker: id, incarnation: row.incarnation };
         let change = Change::Worker { name: row.name.clone(), state: "online" };
         at.stage.changed(unit, change);
+        if another {
+            // Its earlier process listens no more: what a poll of it were given would wait for nobody.
+            for poll in self.polls.close_worker(id) {
+                at.stage.answer(poll.tag, [], Reply::Granted(Vec::new()));
+            }
+        }
         let returned = self.left_behind(id, &new.keep);
         for (job, run) in returned {
             self.with_handler(at, job, Some(unit), |handler, ctx| {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use hera_common::action::{ActionEnd, Binding};
 use hera_common::doc::GroupDoc;
-use hera_common::id::{JobId, Seq};
+use hera_common::id::{JobId, Seq, WorkerId};
 use hera_common::job::{Cursor, GroupRow, JobRow, RevisionRow};
 use hera_common::limits::PLAN_AHEAD;
 use hera_common::snapshot::{BoundAction, Snapshot};
@@ -33,10 +33,51 @@ impl Engine {
     /// A job that is not in the snapshot is gone.
     pub fn reload(&mut self, jobs: &[JobId], snapshot: Snapshot, now: Now) {
         for &job in jobs {
-            self.unindex(job);
+            self.unindex(now.boot, job);
             Arc::make_mut(&mut self.catalog).remove(job);
         }
         self.take_in(snapshot, now);
+        let again: BTreeSet<JobId> = jobs.iter().copied().collect();
+        self.judge_waiters(&again);
+        // What was planned of them may not be in the store, and may be due by now.
+        self.to_extend.extend(again.into_iter().filter(|job| self.handlers.contains_key(job)));
+    }
+
+    /// Those that wait for versions of these jobs may have heard of ends that were never written, or missed some.
+    fn judge_waiters(&mut self, jobs: &BTreeSet<JobId>) {
+        let ends = jobs.iter().flat_map(|&job| {
+            let first = (job, Version::from_ms(i64::MIN));
+            self.waiters.range(first..=(job, Version::from_ms(i64::MAX)))
+        });
+        let waiters: BTreeSet<VersionKey> =
+            ends.flat_map(|(_key, waiters)| waiters).copied().collect();
+        for (job, version) in waiters.into_iter().filter(|(job, _)| !jobs.contains(job)) {
+            let entry = self.handlers.get(&job).and_then(|handler| handler.entry(version));
+            let Some(entry) = entry else { continue };
+            let told: Vec<(VersionKey, EdgeState)> = entry
+                .edges
+                .iter()
+                .filter(|(binding, _state)| jobs.contains(&binding.upstream))
+                .map(|(b, _state)| ((b.upstream, b.version), self.edge_state(b)))
+                .collect();
+            for (key, state) in told {
+                if state == EdgeState::Unknown {
+                    self.to_ask.insert(key);
+                }
+                if let Some(handler) = self.handlers.get_mut(&job) {
+                    handler.set_edge(version, key, state);
+                }
+            }
+            self.note_unsettled((job, version));
+        }
+    }
+
+    /// An action that waits, though its edges say what is to be done with it: the next step does it.
+    fn note_unsettled(&mut self, key: VersionKey) {
+        let (job, version) = key;
+        if self.handlers.get(&job).is_some_and(|handler| handler.unsettled(version)) {
+            self.to_settle.insert(key);
+        }
     }
 
     fn take_in(&mut self, snapshot: Snapshot, now: Now) {
@@ -92,13 +133,18 @@ impl Engine {
                     (binding, judged(binding.on))
                 })
                 .collect();
+            let key = (action.job, action.version);
             if let Some(handler) = self.handlers.get_mut(&action.job) {
                 handler.take_action(Entry { action, edges });
+                self.note_unsettled(key);
             }
         }
     }
 
     fn take_workers(&mut self, snapshot: &Snapshot) {
+        // A registration that was never written is none.
+        let known: BTreeSet<WorkerId> = snapshot.workers.iter().map(|row| row.id).collect();
+        self.workers.retain(|id, _worker| known.contains(id));
         for row in &snapshot.workers {
             match self.workers.get_mut(&row.id) {
                 Some(worker) => worker.row = row.clone(),

@@ -54,7 +54,7 @@ impl Handler {
     }
 
     /// A unit is begun only where there is something to write.
-    fn settle_if_waiting(&mut self, ctx: &mut Ctx<'_>, version: Version) {
+    pub fn settle_if_waiting(&mut self, ctx: &mut Ctx<'_>, version: Version) {
         let Some(entry) = self.actions.get(&version) else { return };
         if entry.action.state != ActionState::Waiting {
             return;

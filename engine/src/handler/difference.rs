@@ -1,8 +1,9 @@
 //! What tells two memories of one job apart.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use hera_common::action::ActionState;
+use hera_common::time::Version;
 
 use super::{Entry, Handler};
 use crate::edge::EdgeState;
@@ -27,11 +28,16 @@ impl Handler {
                 .map(|(id, live)| (*id, (live.run.clone(), live.attempt.clone())))
                 .collect()
         };
+        // What an action waits to hear, one that has just been read knows.
+        let hears = |at: &Version| self.actions.get(at).is_some_and(|e| e.unknown().next().is_some());
+        let known = |of: &BTreeSet<Version>| -> BTreeSet<_> {
+            of.iter().filter(|at| !hears(at)).copied().collect()
+        };
         differ("cursor", &self.cursor, &fresh.cursor)
             .or_else(|| maps("action", &actions(self), &actions(fresh)))
             .or_else(|| self.edges_differ(fresh, pending))
             .or_else(|| differ("planned", &self.planned, &fresh.planned))
-            .or_else(|| differ("ready", &self.ready, &fresh.ready))
+            .or_else(|| differ("ready", &self.ready, &known(&fresh.ready)))
             .or_else(|| maps("run", &runs(self), &runs(fresh)))
             .map(|told| format!("job {job}: {told}"))
     }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use hera_common::id::{ActionId, JobId, RunId, Seq, WorkerId};
-use hera_common::unit::{Batch, Guard, Put, Write};
+use hera_common::unit::{Batch, Guard, Marks, Put, Write};
 
 use super::table::RunMark;
 
@@ -144,6 +144,8 @@ fn believe<K: Ord + Copy, M>(
 /// What the rows of [`Needs`] hold, as the transaction has locked them; a row that is not there is missing.
 #[derive(Debug, Default)]
 pub(crate) struct Found {
+    /// The highest ids in use: a new row with one of them would take another row's place.
+    pub(crate) marks: Marks,
     pub(crate) jobs: BTreeMap<JobId, Seq>,
     pub(crate) cursors: BTreeMap<JobId, Seq>,
     pub(crate) actions: BTreeMap<ActionId, Seq>,

@@ -96,6 +96,7 @@ impl State {
             ids.iter().filter_map(|id| Some((*id, mark(rows.get(id)?)))).collect()
         }
         Found {
+            marks: self.marks,
             jobs: some(&needs.jobs, &self.jobs, |row| row.seq),
             cursors: some(&needs.cursors, &self.cursors, |row| row.seq),
             actions: some(&needs.actions, &self.actions, |row| row.seq),

@@ -81,7 +81,7 @@ async fn within(
         Way::Looking => (Needs::of(batch), Found::default()),
     };
     let believed = Believed::of(&found);
-    let mut seen = Seen { found, paths: Vec::new() };
+    let mut seen = Seen { found: Found { marks, ..found }, paths: Vec::new() };
     look(session, catalog, &needs, &mut seen).await?;
     let plan = admit(batch, seen.found).map_err(StoreError::from)?;
     if !plan.proves(&believed) {

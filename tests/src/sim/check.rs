@@ -221,9 +221,14 @@ impl World {
         self.ledger.lags = self.now + DOUBT_MS;
     }
 
+    /// True while memory may lag behind such a commit.
+    pub(super) fn lags(&self) -> bool {
+        self.now < self.ledger.lags
+    }
+
     /// Memory is what a new leader would read now.
     pub(super) fn compare(&mut self, master: usize) {
-        if self.now < self.ledger.lags || !self.dice.permille(60) {
+        if self.lags() || !self.dice.permille(150) {
             return;
         }
         self.compare_now(master);

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use hera_common::action::ActionEnd;
 use hera_common::id::{Epoch, JobId, RunId, Token};
 use hera_common::time::Version;
-use hera_common::unit::{Batch, Committed};
+use hera_common::unit::{Batch, Committed, Write};
 use hera_engine::input::{Finish, Input, Release, Reply, Tag, Verdict, VerdictKind};
 use hera_store::{Candidate, CommitFault, Scope, Seen, Store as _, StoreError};
 
@@ -223,9 +223,44 @@ impl World {
             Ok(committed) => self.written(batch, &committed.outcomes),
             Err(StoreError::Unavailable(_)) => self.maybe_written(batch),
             Err(StoreError::NotLeader) => {}
-            Err(fault) => self.wrong(format_args!("the store refuses a batch: {fault}")),
+            Err(fault) if self.excused(&fault.to_string()) => {
+                self.tell(format_args!("  a batch is refused: {fault}"));
+            }
+            Err(fault) => {
+                self.tell_batch(batch);
+                self.wrong(format_args!("the store refuses a batch: {fault}"));
+            }
         }
         result
+    }
+
+    /// A leader may take a path twice while it does not know of a commit that came late, and a token that an earlier
+    /// leader had given up. Either way one batch fails, and what it was about is read again.
+    fn excused(&self, fault: &str) -> bool {
+        fault.contains("Token(") || (self.lags() && fault.contains("Path("))
+    }
+
+    /// A batch that cannot be carried out, for whoever looks for the reason.
+    fn tell_batch(&mut self, batch: &Batch) {
+        for (number, unit) in batch.units.iter().enumerate() {
+            self.tell(format_args!("  unit {number} after {:?}: {:?}", unit.after, unit.guards));
+            for write in &unit.writes {
+                match write {
+                    Write::Run(put, row) => self.tell(format_args!(
+                        "    {put:?} run r{} of action {} job {} @{} {} seq {}",
+                        row.id, row.action, row.job, row.version, row.state, row.hb_seq
+                    )),
+                    Write::Action(put, row) => self.tell(format_args!(
+                        "    {put:?} action {} of job {} @{} {} seq {}",
+                        row.id, row.job, row.version, row.state, row.seq
+                    )),
+                    other => {
+                        let text: String = format!("{other:?}").chars().take(120).collect();
+                        self.tell(format_args!("    {text}"));
+                    }
+                }
+            }
+        }
     }
 
     /// What the store says of attempts that the engine does not hold; None: nobody knows.

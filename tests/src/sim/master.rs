@@ -326,7 +326,8 @@ impl World {
             }
             Err(StoreError::NotLeader) => self.step_down(master),
             Err(StoreError::Unavailable(_)) => self.unknown(master, step),
-            Err(fault) => self.wrong(format_args!("the store refuses a batch: {fault}")),
+            // Told as wrong already, where it is.
+            Err(_refused) => self.unknown(master, step),
         }
     }
 

@@ -32,6 +32,7 @@ impl World {
                 0..2 => {
                     let what = self.village.edit(&mut self.dice);
                     self.tell(format_args!("edit: {what}"));
+                    self.tell_jobs();
                     self.apply(false);
                 }
                 // What the last apply left undone, perhaps since nobody led.
@@ -43,6 +44,13 @@ impl World {
         }
         let wait = self.dice.between(1_000, 20_000);
         self.after(wait, Event::Person);
+    }
+
+    /// The job file, in the history.
+    fn tell_jobs(&mut self) {
+        for line in self.village.file().lines() {
+            self.tell(format_args!("    {line}"));
+        }
     }
 
     fn ask(&mut self, input: Input) {
