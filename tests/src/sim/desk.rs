@@ -159,8 +159,9 @@ impl World {
             ToStore::Load => {
                 ToMaster::Loaded(ready(self.store.load(&Scope::All)).unwrap_or(Err(unavailable())))
             }
-            ToStore::ReadAgain(scope) => {
-                ToMaster::ReadAgain(ready(self.store.load(&scope)).unwrap_or(Err(unavailable())))
+            ToStore::ReadAgain { number, scope } => {
+                let result = ready(self.store.load(&scope)).unwrap_or(Err(unavailable()));
+                ToMaster::ReadAgain { number, result }
             }
             ToStore::Commit { number, epoch, batch } => {
                 let result = self.commit(epoch, &batch);

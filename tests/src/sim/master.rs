@@ -171,11 +171,9 @@ impl World {
             ToMaster::NoAnswer(Waits::Commit(number)) => {
                 self.committed(master, number, Err(unavailable()));
             }
-            ToMaster::ReadAgain(result) => self.read(master, result),
+            ToMaster::ReadAgain { number, result } => self.read(master, number, result),
             ToMaster::NoAnswer(Waits::ReadAgain(number)) => {
-                if self.lead(master).is_some_and(|lead| lead.number == number) {
-                    self.read(master, Err(unavailable()));
-                }
+                self.read(master, number, Err(unavailable()));
             }
             ToMaster::Renew => self.renew(master),
             ToMaster::Renewed { sent, result } => self.renewed(master, sent, result),
@@ -368,13 +366,18 @@ impl World {
         for tag in waiting {
             self.answer(master, tag, None);
         }
-        self.ask_store(master, ToStore::ReadAgain(Scope::Jobs(jobs)));
+        self.ask_store(master, ToStore::ReadAgain { number, scope: Scope::Jobs(jobs) });
         self.no_answer(master, Waits::ReadAgain(number));
     }
 
-    fn read(&mut self, master: usize, result: Result<hera_store::Snapshot, StoreError>) {
+    fn read(
+        &mut self,
+        master: usize,
+        number: u64,
+        result: Result<hera_store::Snapshot, StoreError>,
+    ) {
         let now = self.both_clocks(master);
-        let Some(lead) = self.lead(master) else { return };
+        let Some(lead) = self.lead(master).filter(|lead| lead.number == number) else { return };
         let jobs = match std::mem::replace(&mut lead.at, At::Idle) {
             At::Reading(jobs) => jobs,
             other => {
