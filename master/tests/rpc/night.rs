@@ -205,3 +205,55 @@ async fn whoever_watches_hears_of_changes() {
     }
     world.stop().await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn actions_are_named_listed_in_pages_and_explained() {
+    let folder = temp_dir().unwrap();
+    let world = World::start(folder.path()).await;
+    world.apply(JOBS).await.unwrap();
+    let refused = |name: String| async {
+        let request = v1::GetActionRequest { action: name };
+        let status = world.actions().get_action(request).await.unwrap_err();
+        (status.code(), status.message().to_owned())
+    };
+    let latest = world.get("t/a").await.action.unwrap();
+    let (code, words) = refused(format!("t/a@{}", &latest.local[..2])).await;
+    assert_eq!(code, Code::InvalidArgument);
+    assert!(words.contains("is no version"), "{words}");
+    // Rows lie up to fifty hours ahead: two digits of a day or the year are too few.
+    let (code, words) = refused(format!("t/a@{}", latest.local[..4].replace('-', ""))).await;
+    assert_eq!(code, Code::InvalidArgument);
+    assert!(words.contains("could be any of"), "{words}");
+    assert_eq!(refused("t/a@failed".to_owned()).await.0, Code::NotFound);
+    assert_eq!(refused("t/nobody".to_owned()).await.0, Code::NotFound);
+    let digits: String = latest.local[..19].chars().filter(char::is_ascii_digit).collect();
+    let by_digits = world.get(&format!("t/a@{digits}")).await.action.unwrap();
+    assert_eq!(by_digits.id, latest.id);
+    assert_eq!(world.get(&latest.id.to_string()).await.action.unwrap().id, latest.id);
+
+    let next = world.why("t/a@next").await;
+    assert_eq!(next.code, "not_due", "{next:?}");
+    assert_eq!(next.expected_start_ms, Some(next.action.unwrap().version_ms));
+
+    let filter = v1::ActionFilter { job: "t/*".to_owned(), ..Default::default() };
+    let (mut seen, mut after) = (Vec::new(), String::new());
+    loop {
+        let page = Some(v1::PageRequest { limit: 7, after: after.clone() });
+        let request = v1::ListActionsRequest { page, ..ids(filter.clone()) };
+        let piece = world.actions().list_actions(request).await.unwrap().into_inner();
+        seen.extend(piece.actions.into_iter().map(|action| action.id));
+        after = piece.next;
+        if after.is_empty() {
+            break;
+        }
+    }
+    let count = seen.len();
+    seen.sort_unstable();
+    seen.dedup();
+    assert!(count >= 2 * 49 && seen.len() == count, "{count} rows, {} of them once", seen.len());
+    let page = Some(v1::PageRequest { limit: 7, after: "00".to_owned() });
+    let request = v1::ListActionsRequest { page, ..ids(filter) };
+    let status = world.actions().list_actions(request).await.unwrap_err();
+    assert_eq!(status.message(), "page.after: is no mark of this list with this filter");
+    world.stop().await;
+}
