@@ -93,15 +93,26 @@ async fn once(line: &Line, places: u32) -> Option<()> {
 
 /// So many random tokens; none where the system has no chance to give.
 fn fresh(places: usize) -> Vec<Token> {
-    let token = |_| {
-        let mut bytes = [0; 16];
-        match getrandom::fill(&mut bytes) {
-            Ok(()) => Some(Token::from_bytes(bytes)),
-            Err(problem) => {
-                error!(error = %problem, "no token can be made");
-                None
-            }
+    let mut bytes = vec![[0; 16]; places];
+    match getrandom::fill(bytes.as_flattened_mut()) {
+        Ok(()) => bytes.into_iter().map(Token::from_bytes).collect(),
+        Err(problem) => {
+            error!(error = %problem, "no token can be made");
+            Vec::new()
         }
-    };
-    (0..places).map_while(token).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::fresh;
+
+    #[test]
+    fn no_token_is_made_twice() {
+        let mut tokens = fresh(64);
+        tokens.extend(fresh(64));
+        tokens.sort_unstable();
+        tokens.dedup();
+        assert_eq!(tokens.len(), 128);
+    }
 }
