@@ -11,13 +11,13 @@ use std::time::Duration;
 use async_trait::async_trait;
 use hera_common::id::Fence;
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
-use sqlx::{ConnectOptions, Connection, Postgres};
+use sqlx::{ConnectOptions, Connection, PgConnection, Postgres};
 
 use crate::StoreError;
 use crate::open::{Options, migrate_fault};
 use crate::read::LogRead;
 use crate::sql::{
-    Broke, Catalog, Dialect, Fault, Home, ListForm, POSTGRES, PgSession, Purpose, Session,
+    Broke, Catalog, DURABLE, Dialect, Fault, Home, ListForm, POSTGRES, PgSession, Purpose, Session,
     SqlStore, Which, fault,
 };
 
@@ -63,6 +63,7 @@ pub(crate) async fn open(url: &str, options: &Options) -> Result<SqlStore, Store
         let pool = PgPoolOptions::new()
             .max_connections(connections)
             .acquire_timeout(options.patience)
+            .after_connect(|connection, _meta| Box::pin(durable(connection)))
             .connect_lazy_with(limited(server.clone(), patience));
         Arc::new(Home::new(pool, Arc::clone(&statements)))
     };
@@ -99,6 +100,12 @@ fn address(server: &PgConnectOptions) -> String {
     }
 }
 
+/// A commit that was answered is on disk, whatever the database has as its default; where standbys are waited
+/// for, that stays.
+async fn durable(connection: &mut PgConnection) -> Result<(), sqlx::Error> {
+    sqlx::query(DURABLE).execute(connection).await.map(|_done| ())
+}
+
 /// The server itself gives up what takes too long, and notices when this program has gone.
 fn limited(server: PgConnectOptions, patience: Duration) -> PgConnectOptions {
     let ms = |span: Duration| span.as_millis().max(1).to_string();
@@ -112,7 +119,6 @@ fn limited(server: PgConnectOptions, patience: Duration) -> PgConnectOptions {
         ("tcp_keepalives_idle", seconds(patience * 2)),
         ("tcp_keepalives_interval", seconds(patience)),
         ("tcp_keepalives_count", "3".to_owned()),
-        ("synchronous_commit", "on".to_owned()),
     ])
 }
 

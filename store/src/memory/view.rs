@@ -33,6 +33,8 @@ impl State {
         let live = self.runs.values().filter(|run| within(run.job) && !run.state.ended());
         let runs: Vec<Run> = live.cloned().collect();
         let held = runs.iter().filter_map(|run| self.attempts.get(&run.state.hold()?.fence));
+        let mut attempts: Vec<_> = held.cloned().collect();
+        attempts.sort_by_key(|attempt| attempt.fence);
         let ends =
             actions.iter().flat_map(|bound| &bound.bindings).map(|b| (b.upstream, b.version));
         Snapshot {
@@ -46,7 +48,7 @@ impl State {
                 .filter(|r| known.contains(&r.job))
                 .cloned()
                 .collect(),
-            attempts: held.cloned().collect(),
+            attempts,
             outcomes: ends.filter_map(|at| Some((at, self.outcome(at)?))).collect(),
             workers: self.workers.values().cloned().collect(),
             jobs,

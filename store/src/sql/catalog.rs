@@ -101,16 +101,17 @@ shared! {
     BLOB: "blob/read.sql"
 }
 
-/// The statements of logs: PostgreSQL keeps them in rows, beside SQLite they are files.
-macro_rules! segments {
+/// The statements that only PostgreSQL gets: it keeps logs in rows, beside SQLite they are files.
+macro_rules! only_postgres {
     ($($name:ident: $file:literal)+) => {
         $(pub(crate) const $name: &str =
-            include_str!(concat!("../../queries/only_postgres/log/", $file));)+
+            include_str!(concat!("../../queries/only_postgres/", $file));)+
     };
 }
 
-segments! {
-    LOG_APPEND: "append.sql"
-    LOG_READ: "read.sql"
-    LOG_SIZES: "sizes.sql"
+only_postgres! {
+    DURABLE: "session/durable.sql"
+    LOG_APPEND: "log/append.sql"
+    LOG_READ: "log/read.sql"
+    LOG_SIZES: "log/sizes.sql"
 }

@@ -9,7 +9,7 @@ use sqlx::pool::PoolConnection;
 use sqlx::{AssertSqlSafe, Database, Pool, SqlSafeStr};
 use tokio::sync::{Mutex, OwnedMutexGuard};
 
-use super::ask::{Ask, Bind, Column};
+use super::ask::{Ask, Bind, Column, clean};
 use super::cells::Reader;
 use super::dialect::{Fault, OnRow, Session};
 use super::fault::{Broke, fault};
@@ -219,10 +219,10 @@ fn add_postgres(arguments: &mut sqlx::postgres::PgArguments, bind: Bind<'_>) -> 
     use sqlx::Arguments;
     match bind {
         Bind::Int(int) => arguments.add(int),
-        Bind::Text(text) => arguments.add(&*text),
+        Bind::Text(text) => arguments.add(&*clean(&text)),
         Bind::Bytes(bytes) => arguments.add(bytes),
         Bind::Ints(list) => arguments.add(list),
-        Bind::Texts(list) => arguments.add(list),
+        Bind::Texts(list) => arguments.add(list.into_iter().map(clean).collect::<Vec<_>>()),
         Bind::Rows(columns) => columns.into_iter().try_for_each(|column| match column {
             Column::Ints(list) => arguments.add(list),
             Column::Texts(list) => arguments.add(list),
@@ -236,7 +236,7 @@ fn add_sqlite(arguments: &mut sqlx::sqlite::SqliteArguments, bind: Bind<'_>) -> 
     use sqlx::Arguments;
     match bind {
         Bind::Int(int) => arguments.add(int),
-        Bind::Text(text) => arguments.add(text.into_owned()),
+        Bind::Text(text) => arguments.add(clean(&text).into_owned()),
         Bind::Bytes(bytes) => arguments.add(bytes.to_vec()),
         Bind::Ints(list) => arguments.add(serde_json::to_string(&list)?),
         Bind::Texts(list) => arguments.add(serde_json::to_string(&list)?),

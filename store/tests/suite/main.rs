@@ -10,6 +10,7 @@ mod guard;
 mod lead;
 mod look;
 mod places;
+mod random;
 mod rows;
 mod rule;
 mod schema;
@@ -81,6 +82,9 @@ suite! {
             runs_are_filtered_newest_first
             history_is_kept_for_people
             attempts_are_found_by_run_and_by_token
+        }
+        random {
+            random_batches_do_what_they_do_in_memory
         }
         bytes {
             a_log_takes_each_byte_once
