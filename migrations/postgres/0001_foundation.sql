@@ -96,12 +96,15 @@ CREATE TABLE action (
   created_at bigint NOT NULL,
   decided_at bigint,
   ended_at bigint,
+  -- Of its own, so that a change of state alone touches no index.
+  pending boolean NOT NULL GENERATED ALWAYS AS (
+    state IN ('planned', 'waiting', 'active') OR live_run IS NOT NULL
+  ) STORED,
   UNIQUE (job_id, version),
   CHECK ((state IN ('failed', 'skipped')) <= (reason IS NOT NULL)),
   CHECK (state <> 'active' OR live_run IS NOT NULL)
-);
-CREATE INDEX action_open ON action (job_id)
-  WHERE state IN ('planned', 'waiting', 'active') OR live_run IS NOT NULL;
+) WITH (fillfactor = 80); -- room beside a planned row for the one that is decided
+CREATE INDEX action_pending ON action (job_id) WHERE pending;
 CREATE INDEX action_version ON action (version, action_id);
 
 CREATE TABLE binding (
@@ -160,16 +163,18 @@ CREATE TABLE run (
   queued_at bigint NOT NULL,
   started_at bigint,
   ended_at bigint,
+  -- Of their own, so that a change of state alone touches no index.
+  live boolean NOT NULL GENERATED ALWAYS AS (state IN ('queued', 'leased', 'running')) STORED,
+  held boolean NOT NULL GENERATED ALWAYS AS (state IN ('leased', 'running')) STORED,
   UNIQUE (action_id, number),
   CHECK ((state IN ('leased', 'running')) = (token IS NOT NULL)),
   CHECK ((token IS NULL) = (worker_id IS NULL)),
   CHECK (attempts >= starts)
-) WITH (fillfactor = 60); -- room beside a row for its next version: a heartbeat then touches no index
+) WITH (fillfactor = 60); -- room beside a row for its next version: a start or a heartbeat then touches no index
 -- What makes exclusiveness true: at most one held run of a job that wants it.
-CREATE UNIQUE INDEX run_one_held ON run (job_id) WHERE exclusive AND state IN ('leased', 'running');
+CREATE UNIQUE INDEX run_one_held ON run (job_id) WHERE exclusive AND held;
 -- At most one live run of an action; the job, which its action has, comes first to find the live runs of a job.
-CREATE UNIQUE INDEX run_one_live ON run (job_id, action_id)
-  WHERE state IN ('queued', 'leased', 'running');
+CREATE UNIQUE INDEX run_one_live ON run (job_id, action_id) WHERE live;
 CREATE INDEX run_newest ON run (job_id, run_id);
 
 CREATE TABLE attempt (

@@ -93,12 +93,15 @@ CREATE TABLE action (
   created_at INTEGER NOT NULL,
   decided_at INTEGER,
   ended_at INTEGER,
+  -- Of its own, so that a change of state alone touches no index.
+  pending INTEGER NOT NULL GENERATED ALWAYS AS (
+    state IN ('planned', 'waiting', 'active') OR live_run IS NOT NULL
+  ) VIRTUAL,
   UNIQUE (job_id, version),
   CHECK ((state IN ('failed', 'skipped')) <= (reason IS NOT NULL)),
   CHECK (state <> 'active' OR live_run IS NOT NULL)
 ) STRICT;
-CREATE INDEX action_open ON action (job_id)
-  WHERE state IN ('planned', 'waiting', 'active') OR live_run IS NOT NULL;
+CREATE INDEX action_pending ON action (job_id) WHERE pending;
 CREATE INDEX action_version ON action (version, action_id);
 
 CREATE TABLE binding (
@@ -157,16 +160,18 @@ CREATE TABLE run (
   queued_at INTEGER NOT NULL,
   started_at INTEGER,
   ended_at INTEGER,
+  -- Of their own, so that a change of state alone touches no index.
+  live INTEGER NOT NULL GENERATED ALWAYS AS (state IN ('queued', 'leased', 'running')) VIRTUAL,
+  held INTEGER NOT NULL GENERATED ALWAYS AS (state IN ('leased', 'running')) VIRTUAL,
   UNIQUE (action_id, number),
   CHECK ((state IN ('leased', 'running')) = (token IS NOT NULL)),
   CHECK ((token IS NULL) = (worker_id IS NULL)),
   CHECK (attempts >= starts)
 ) STRICT;
 -- What makes exclusiveness true: at most one held run of a job that wants it.
-CREATE UNIQUE INDEX run_one_held ON run (job_id) WHERE exclusive AND state IN ('leased', 'running');
+CREATE UNIQUE INDEX run_one_held ON run (job_id) WHERE exclusive AND held;
 -- At most one live run of an action; the job, which its action has, comes first to find the live runs of a job.
-CREATE UNIQUE INDEX run_one_live ON run (job_id, action_id)
-  WHERE state IN ('queued', 'leased', 'running');
+CREATE UNIQUE INDEX run_one_live ON run (job_id, action_id) WHERE live;
 CREATE INDEX run_newest ON run (job_id, run_id);
 
 CREATE TABLE attempt (

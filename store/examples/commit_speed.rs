@@ -12,7 +12,7 @@ use hera_common::attempt::AttemptEnd;
 use hera_common::id::{Epoch, Fence, Token};
 use hera_common::run::{Hold, Run, RunEnd, RunState};
 use hera_common::unit::{Batch, Guard, Marks, Outcome, Put, Unit, Write};
-use hera_store::{Candidate, Options, Seen, SqlStore, Store, open_sql};
+use hera_store::{Candidate, Options, Scope, Seen, SqlStore, Store, open_sql};
 use hera_testkit::postgres::{Flavour, ThrowAwayPostgres};
 
 #[path = "../tests/suite/rows.rs"]
@@ -135,6 +135,24 @@ async fn beats(bench: &Bench, rounds: i64) -> Vec<Duration> {
     took
 }
 
+/// Two hundred thousand planned actions, each bound to an upstream version, and a load of them all.
+async fn loading(bench: &Bench) -> (Duration, usize) {
+    const ACTIONS: i64 = 200_000;
+    const PER_COMMIT: i64 = 5_000;
+    const FIRST: i64 = 2_000_000;
+    for from in (FIRST..FIRST + ACTIONS).step_by(usize::try_from(PER_COMMIT).unwrap()) {
+        let units = (from..from + PER_COMMIT).map(|id| {
+            let action = rows::action(id, id / 50, id % 50);
+            let bindings = Write::Bindings(action.id, vec![rows::binding(id / 50 + 1, id % 50)]);
+            unit(vec![], vec![Write::Action(Put::Insert, Box::new(action)), bindings])
+        });
+        bench.commit(units.collect()).await;
+    }
+    let began = Instant::now();
+    let snapshot = bench.store.load(&Scope::All).await.unwrap();
+    (began.elapsed(), snapshot.actions.len())
+}
+
 fn told(name: &str, what: &str, times: &[Duration]) {
     let mut sorted = times.to_vec();
     sorted.sort_unstable();
@@ -159,6 +177,8 @@ async fn measure(name: &str, url: &str, rounds: i64) {
     }
     let total = f64::from(i32::try_from(rounds * UNITS).unwrap());
     println!("{name:9} whole lives                  {:.0} actions/s", total / all);
+    let (took, actions) = loading(&bench).await;
+    println!("{name:9} load of {actions} actions      {took:>9.1?}");
     bench.store.close().await;
 }
 

@@ -117,9 +117,8 @@ impl<'s> Load<'s> {
         let mut ask = Ask::of(file);
         match self.scope {
             Scope::All => ask.push(
-                " AND (j.deleted_at IS NULL OR EXISTS (SELECT 1 FROM action a \
-                 WHERE a.job_id = j.job_id AND (a.state IN ('planned', 'waiting', 'active') \
-                 OR a.live_run IS NOT NULL)))",
+                " AND (j.deleted_at IS NULL OR EXISTS \
+                 (SELECT 1 FROM action a WHERE a.job_id = j.job_id AND a.pending))",
             ),
             Scope::Jobs(jobs) => ask.push_in(" AND j.job_id", ints(jobs), self.form),
         }

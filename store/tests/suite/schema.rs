@@ -25,7 +25,7 @@ const POSTGRES_COLUMNS: &str = "
 const SQLITE_COLUMNS: &str = "
     SELECT t.name, c.name, c.type, c.\"notnull\" = 1 OR c.pk > 0
     FROM sqlite_schema t
-    JOIN pragma_table_info(t.name) c
+    JOIN pragma_table_xinfo(t.name) c
     WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite_%'
     ORDER BY t.name, c.cid";
 

@@ -4,4 +4,4 @@ SELECT
   a.reason, a.outcome, a.outcome_reason, a.counted_run, a.live_run, a.runs, a.revision, a.seq,
   a.actor, a.created_at, a.decided_at, a.ended_at
 FROM action a
-WHERE (a.state IN ('planned', 'waiting', 'active') OR a.live_run IS NOT NULL)
+WHERE a.pending

@@ -6,4 +6,4 @@ SELECT
   r.job_id
 FROM run r
 JOIN attempt t ON t.fence = r.fence
-WHERE r.state IN ('leased', 'running')
+WHERE r.held

@@ -2,4 +2,4 @@
 SELECT b.action_id, b.upstream_job, b.upstream_version, b.on_end, a.job_id
 FROM action a
 JOIN binding b ON b.action_id = a.action_id
-WHERE (a.state IN ('planned', 'waiting', 'active') OR a.live_run IS NOT NULL)
+WHERE a.pending

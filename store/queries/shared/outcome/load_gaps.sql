@@ -6,4 +6,4 @@ JOIN slot_gap g ON g.job_id = b.upstream_job
   AND b.upstream_version BETWEEN g.from_version AND g.to_version
 WHERE NOT EXISTS (
   SELECT 1 FROM action u WHERE u.job_id = b.upstream_job AND u.version = b.upstream_version
-) AND (a.state IN ('planned', 'waiting', 'active') OR a.live_run IS NOT NULL)
+) AND a.pending

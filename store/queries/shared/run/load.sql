@@ -6,4 +6,4 @@ SELECT
   r.attempts, r.starts, r.failures, r.losses, r.token, r.fence, r.worker_id, r.incarnation,
   r.cancel, r.final_token, r.queued_at, r.started_at, r.ended_at
 FROM run r
-WHERE r.state IN ('queued', 'leased', 'running')
+WHERE r.live
