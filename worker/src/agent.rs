@@ -63,8 +63,17 @@ pub(crate) struct Load {
     pub(crate) free: u32,
     /// Attempts of which something may run.
     pub(crate) occupied: usize,
+    /// Those of them that cannot be killed.
+    pub(crate) stuck: usize,
     /// Attempts that are not forgotten.
     pub(crate) held: usize,
+}
+
+impl Load {
+    /// True where waiting for an end makes no sense any more.
+    pub(crate) fn is_over(&self) -> bool {
+        self.occupied == self.stuck
+    }
 }
 
 /// Executes what is granted; wishes are told by the receiver.
@@ -273,7 +282,12 @@ impl<E: Execute> Agent<E> {
     }
 
     fn publish(&self) {
-        let load = Load { free: self.free(), occupied: self.occupied, held: self.attempts.len() };
+        let load = Load {
+            free: self.free(),
+            occupied: self.occupied,
+            stuck: self.stuck,
+            held: self.attempts.len(),
+        };
         self.load.send_if_modified(|before| std::mem::replace(before, load) != load);
     }
 }

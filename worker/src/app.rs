@@ -213,16 +213,17 @@ impl Worker {
             }
         };
         tokio::select! {
-            _none_left = self.load.wait_for(|load| load.occupied == 0) => {}
+            _none_left = self.load.wait_for(Load::is_over) => {}
             () = stop.now.cancelled() => self.line.desk.drain(true).await,
             () = patience => {
                 info!("stops what still runs");
                 self.line.desk.drain(true).await;
             }
         }
-        // What is stopped is gone within the grace; what cannot be killed ends the wait as well.
-        let empty = self.load.wait_for(|load| load.occupied == 0).await.is_ok();
-        let all_told = empty && self.all_told().await;
+        // What is stopped is gone within the grace. What cannot be killed is not waited for: its shim goes
+        // on, and the next worker in this folder waits for that.
+        let over = self.load.wait_for(Load::is_over).await.is_ok();
+        let all_told = over && self.all_told().await;
         if all_told {
             self.say_goodbye(true).await;
         } else {

@@ -84,7 +84,7 @@ impl Scene {
     }
 
     fn load(&self) -> (u32, usize, usize) {
-        let Load { free, occupied, held } = *self.load.borrow();
+        let Load { free, occupied, stuck: _, held } = *self.load.borrow();
         (free, occupied, held)
     }
 }
@@ -148,9 +148,12 @@ fn what_cannot_be_killed_is_told_once_never_beaten_for_and_lets_nothing_in() {
     assert_eq!(scene.beats(), (vec![2], vec![1]));
     assert_eq!(scene.beats(), (vec![2], vec![]));
     assert_eq!(scene.load(), (0, 2, 2));
+    assert!(!scene.load.borrow().is_over());
+    scene.hear(2, ended());
+    assert!(scene.load.borrow().is_over(), "a drain does not wait for it");
     // It ends after all.
     scene.hear(1, ended());
-    assert_eq!(scene.load(), (2, 1, 2));
+    assert_eq!(scene.load(), (3, 0, 2));
 }
 
 #[test]
