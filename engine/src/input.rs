@@ -232,8 +232,17 @@ pub enum RefusalKind {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Applied {
     pub changes: Vec<JobChange>,
+    pub groups: Vec<GroupChange>,
     pub unchanged: u32,
     pub warnings: Vec<String>,
+}
+
+/// One group whose own document an apply makes or changes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GroupChange {
+    pub group: String,
+    pub created: bool,
+    pub details: Vec<String>,
 }
 
 /// One job that an apply changes.

@@ -84,14 +84,16 @@ pub(super) async fn apply(
             wire::jobs(channel).apply(request).await
         })
         .await?;
-    let v1::ApplyResponse { changes, warnings, unchanged } = answer;
-    let changes = changes.into_iter().map(wire::change).collect::<Result<_, _>>()?;
+    let v1::ApplyResponse { changes, warnings, unchanged, groups } = answer;
+    let groups = groups.into_iter().map(wire::group_change).map(Ok);
+    let changes = groups.chain(changes.into_iter().map(wire::change)).collect::<Result<_, _>>()?;
     Ok(Applied { changes, warnings, unchanged })
 }
 
-/// `2 created, 1 deleted, 9 unchanged`.
+/// `1 group revised; jobs: 2 created, 1 deleted, 9 unchanged`.
 pub(super) fn summary(changes: &[Change], unchanged: u32) -> String {
-    let count = |kind: &str| changes.iter().filter(|change| change.kind == kind).count();
+    let jobs = || changes.iter().filter(|change| change.job.is_some());
+    let count = |kind: &str| jobs().filter(|change| change.kind == kind).count();
     let mut parts: Vec<_> = ["created", "revised", "renamed", "deleted", "opened", "closed"]
         .into_iter()
         .map(|kind| (kind, count(kind)))
@@ -99,7 +101,12 @@ pub(super) fn summary(changes: &[Change], unchanged: u32) -> String {
         .map(|(kind, n)| format!("{n} {kind}"))
         .collect();
     parts.push(format!("{unchanged} unchanged"));
-    parts.join(", ")
+    let groups = match changes.iter().filter(|change| change.group.is_some()).count() {
+        0 => String::new(),
+        1 => "1 group changed; ".to_owned(),
+        n => format!("{n} groups changed; "),
+    };
+    format!("{groups}jobs: {}", parts.join(", "))
 }
 
 #[cfg(test)]
@@ -109,15 +116,18 @@ mod tests {
 
     #[test]
     fn a_summary_counts_each_kind() {
-        let change = |kind| Change {
+        let change = |kind, group: Option<&str>| Change {
             kind,
-            job: "a/b".to_owned(),
+            job: group.is_none().then(|| "a/b".to_owned()),
+            group: group.map(str::to_owned),
             was: None,
-            revision: 1,
+            revision: None,
             details: Vec::new(),
         };
-        let changes = ["deleted", "created", "created"].map(change);
-        assert_eq!(summary(&changes, 9), "2 created, 1 deleted, 9 unchanged");
-        assert_eq!(summary(&[], 0), "0 unchanged");
+        let changes =
+            [change("revised", Some("a")), change("deleted", None), change("created", None)];
+        let told = "1 group changed; jobs: 1 created, 1 deleted, 9 unchanged";
+        assert_eq!(summary(&changes, 9), told);
+        assert_eq!(summary(&[], 0), "jobs: 0 unchanged");
     }
 }

@@ -159,5 +159,5 @@ fn tell_applied(session: &mut Session<'_>, applied: Option<Applied>) {
     for warning in &warnings {
         session.out.note(&format!("warning: {warning}"));
     }
-    session.out.note(&format!("jobs: {}", summary(&changes, unchanged)));
+    session.out.note(&summary(&changes, unchanged));
 }

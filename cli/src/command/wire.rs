@@ -342,7 +342,14 @@ pub(super) fn change(change: v1::Change) -> Result<Change, Failure> {
             return Err(Failure::answer(format_args!("a change of kind {kind}")));
         }
     };
-    Ok(Change { kind, job, was: some(was), revision, details })
+    let revision = (revision > 0).then_some(revision);
+    Ok(Change { kind, job: Some(job), group: None, was: some(was), revision, details })
+}
+
+pub(super) fn group_change(change: v1::GroupChange) -> Change {
+    let v1::GroupChange { group, created, details } = change;
+    let kind = if created { "created" } else { "revised" };
+    Change { kind, job: None, group: Some(group), was: None, revision: None, details }
 }
 
 #[cfg(test)]

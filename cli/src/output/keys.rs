@@ -251,10 +251,13 @@ pub(crate) struct Cluster {
 pub(crate) struct Change {
     /// `created`, `revised`, `renamed`, `deleted`, `opened` or `closed`.
     pub kind: &'static str,
-    pub job: String,
+    /// None: it is about a group.
+    pub job: Option<String>,
+    pub group: Option<String>,
     /// The path before, of a renamed job.
     pub was: Option<String>,
-    pub revision: i64,
+    /// Of a job.
+    pub revision: Option<i64>,
     pub details: Vec<String>,
 }
 

@@ -18,7 +18,7 @@ use super::ApplySet;
 use super::words::differences;
 use crate::catalog::{Catalog, Group, Job, schedule};
 use crate::graph;
-use crate::input::{JobChange, JobChangeKind, Refusal, RefusalKind};
+use crate::input::{GroupChange, JobChange, JobChangeKind, Refusal, RefusalKind};
 
 /// What an apply would do.
 #[derive(Debug)]
@@ -29,6 +29,7 @@ pub struct Draft {
     pub jobs: Vec<Drafted>,
     pub deleted: Vec<JobId>,
     pub changes: Vec<JobChange>,
+    pub group_changes: Vec<GroupChange>,
     pub unchanged: u32,
 }
 
@@ -75,6 +76,7 @@ pub fn draft(
             jobs: Vec::new(),
             deleted: Vec::new(),
             changes: Vec::new(),
+            group_changes: Vec::new(),
             unchanged: 0,
         },
         places: BTreeMap::new(),
@@ -105,7 +107,8 @@ impl<'a> Drafting<'a> {
                         seq: group.row.seq.next(),
                         ..group.row.clone()
                     };
-                    self.put_group(row, doc, false);
+                    let details = differences(&group.row.spec, &row.spec);
+                    self.put_group(row, doc, Some(details));
                 }
                 None => {
                     self.draft.marks.group = self.draft.marks.group.next();
@@ -116,13 +119,20 @@ impl<'a> Drafting<'a> {
                         seq: Seq::FIRST,
                         created_at: self.now,
                     };
-                    self.put_group(row, doc, true);
+                    self.put_group(row, doc, None);
                 }
             }
         }
     }
 
-    fn put_group(&mut self, row: GroupRow, doc: &GroupDoc, new: bool) {
+    /// `details`: what is different; None: the group is new.
+    fn put_group(&mut self, row: GroupRow, doc: &GroupDoc, details: Option<Vec<String>>) {
+        let new = details.is_none();
+        self.draft.group_changes.push(GroupChange {
+            group: row.path.to_string(),
+            created: new,
+            details: details.unwrap_or_default(),
+        });
         let group = Group { row: row.clone(), doc: doc.clone() };
         self.draft.catalog.groups.insert(row.path.clone(), group);
         self.draft.groups.push((row, new));

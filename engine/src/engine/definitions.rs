@@ -50,6 +50,7 @@ impl Engine {
         }
         let applied = Applied {
             changes: drafted.changes.clone(),
+            groups: drafted.group_changes.clone(),
             unchanged: drafted.unchanged,
             warnings: Vec::new(),
         };

@@ -1,7 +1,7 @@
 //! The service of jobs.
 
 use hera_common::time::Version;
-use hera_engine::input::{Applied, JobChange, JobChangeKind};
+use hera_engine::input::{Applied, GroupChange, JobChange, JobChangeKind};
 use hera_proto::v1;
 use tonic::{Request, Response, Status};
 use v1::job_service_server::JobService;
@@ -93,12 +93,7 @@ fn to_apply(wire: v1::ApplyRequest) -> Result<ToApply, Fault> {
         source: _,
         overwrite: _,
         first_load_newest,
-        root_config,
     } = wire;
-    if !root_config.is_empty() {
-        let problem = "is given to a master at its start, and no apply changes it";
-        return Err(Fault::invalid("root_config", problem));
-    }
     let attached = |attachment: v1::Attachment| {
         let v1::Attachment { file, path, content, executable } = attachment;
         Attached { file, path, content, executable }
@@ -117,8 +112,18 @@ fn to_apply(wire: v1::ApplyRequest) -> Result<ToApply, Fault> {
 }
 
 fn applied_to_wire(applied: Applied) -> v1::ApplyResponse {
-    let Applied { changes, unchanged, warnings } = applied;
-    v1::ApplyResponse { changes: changes.into_iter().map(change).collect(), warnings, unchanged }
+    let Applied { changes, groups, unchanged, warnings } = applied;
+    v1::ApplyResponse {
+        changes: changes.into_iter().map(change).collect(),
+        warnings,
+        unchanged,
+        groups: groups.into_iter().map(group_change).collect(),
+    }
+}
+
+fn group_change(change: GroupChange) -> v1::GroupChange {
+    let GroupChange { group, created, details } = change;
+    v1::GroupChange { group, created, details }
 }
 
 fn change(change: JobChange) -> v1::Change {

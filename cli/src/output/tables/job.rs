@@ -124,14 +124,17 @@ impl Listed for Change {
         let what: Vec<_> = was.iter().chain(&self.details).map(String::as_str).collect();
         vec![
             Cell::toned(tone, self.kind),
-            Cell::plain(&self.job),
-            Cell::plain(if self.revision > 0 { self.revision.to_string() } else { String::new() }),
+            Cell::plain(match &self.group {
+                Some(group) => format!("group {group}"),
+                None => or_empty(self.job.as_deref()),
+            }),
+            Cell::plain(self.revision.map_or_else(String::new, |revision| revision.to_string())),
             Cell::plain(what.join("; ")),
         ]
     }
 
     fn name(&self) -> String {
-        self.job.clone()
+        or_empty(self.job.as_deref().or(self.group.as_deref()))
     }
 }
 

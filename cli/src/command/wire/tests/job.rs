@@ -3,7 +3,7 @@
 use expect_test::expect;
 use hera_proto::v1;
 
-use super::super::{change, job, slot, whole_job};
+use super::super::{change, group_change, job, slot, whole_job};
 use super::{THREE_IN_NEW_YORK, check_list, check_one};
 use crate::output::Format;
 use crate::output::keys::Rendered;
@@ -191,33 +191,50 @@ fn what_an_apply_changes() {
     };
     check_list(
         || {
-            [v1::ChangeKind::Created, v1::ChangeKind::Renamed]
-                .map(|kind| change(wire(kind)).unwrap())
-                .into()
+            let group = v1::GroupChange {
+                group: "a".to_owned(),
+                created: false,
+                details: vec!["config: 1 -> 2".to_owned()],
+            };
+            let jobs = [v1::ChangeKind::Created, v1::ChangeKind::Renamed];
+            let jobs = jobs.map(|kind| change(wire(kind)).unwrap());
+            std::iter::once(group_change(group)).chain(jobs).collect()
         },
         &expect![[r#"
-            CHANGE   JOB  REVISION  WHAT
-            created  a/b  2         schedule
-            renamed  a/b  2         was a/c; schedule
+            CHANGE   JOB      REVISION  WHAT
+            revised  group a            config: 1 -> 2
+            created  a/b      2         schedule
+            renamed  a/b      2         was a/c; schedule
 
             [
-            {"kind":"created","job":"a/b","was":null,"revision":2,"details":["schedule"]},
-            {"kind":"renamed","job":"a/b","was":"a/c","revision":2,"details":["schedule"]}
+            {"kind":"revised","job":null,"group":"a","was":null,"revision":null,"details":["config: 1 -> 2"]},
+            {"kind":"created","job":"a/b","group":null,"was":null,"revision":2,"details":["schedule"]},
+            {"kind":"renamed","job":"a/b","group":null,"was":"a/c","revision":2,"details":["schedule"]}
             ]
 
+            - kind: revised
+              job: null
+              group: a
+              was: null
+              revision: null
+              details:
+              - "config: 1 -> 2"
             - kind: created
               job: a/b
+              group: null
               was: null
               revision: 2
               details:
               - schedule
             - kind: renamed
               job: a/b
+              group: null
               was: a/c
               revision: 2
               details:
               - schedule
 
+            a
             a/b
             a/b
         "#]],
