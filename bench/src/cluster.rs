@@ -14,7 +14,10 @@ use tempfile::TempDir;
 use tonic::transport::Channel;
 
 /// How long anything may take before the measurement is given up.
-pub(crate) const LIMIT: Duration = Duration::from_secs(300);
+pub(crate) const LIMIT: Duration = Duration::from_secs(120);
+
+/// How long a program may take to start.
+const START_LIMIT: Duration = Duration::from_secs(15);
 
 /// What to start.
 pub(crate) struct Shape {
@@ -71,7 +74,7 @@ impl Cluster {
         }
         let cluster = Self { channel, dir, workers, master, _port: port, _database: database };
         let expected = u32::try_from(shape.workers)?;
-        wait_for_async("the workers", LIMIT, || async {
+        wait_for_async("the workers", START_LIMIT, || async {
             let seen = cluster.cluster().await;
             seen.ok().filter(|seen| seen.workers >= expected)
         })
