@@ -262,9 +262,7 @@ fn cancelled_or(
 }
 
 fn not_taken(run: &Run, now: Wall) -> Changed {
-    cancelled_or(run, now, AttemptEnd::Unaccepted, |run| {
-        requeued(run, QueuedWhy::Unaccepted, now)
-    })
+    cancelled_or(run, now, AttemptEnd::Unaccepted, |run| requeued(run, QueuedWhy::Unaccepted, now))
 }
 
 fn released(run: &Run, token: Token, cause: ReleaseCause, now: Wall) -> Changed {

@@ -57,8 +57,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl MemoryStore {
     /// An empty store with this identity, its clock at 0.
-    pub fn new(store_id: &str) -> Self {
-        let state = Arc::new(Mutex::new(State::new(store_id)));
+    pub fn new(identity: &str) -> Self {
+        let state = Arc::new(Mutex::new(State::new(identity)));
         Self { state, link: Arc::default() }
     }
 

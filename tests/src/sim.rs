@@ -9,6 +9,7 @@ mod event;
 mod fault;
 mod jobs;
 mod master;
+mod outcome;
 mod people;
 mod process;
 mod settle;

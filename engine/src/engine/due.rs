@@ -25,7 +25,9 @@ impl Engine {
     /// Does with actions that were read what their edges say: nobody may have heard of the last end they waited for.
     fn settle_read(&mut self, at: &mut At<'_>) {
         for (job, version) in std::mem::take(&mut self.to_settle) {
-            self.with_handler(at, job, None, |handler, ctx| handler.settle_if_waiting(ctx, version));
+            self.with_handler(at, job, None, |handler, ctx| {
+                handler.settle_if_waiting(ctx, version)
+            });
         }
     }
 

@@ -29,7 +29,8 @@ impl Handler {
                 .collect()
         };
         // What an action waits to hear, one that has just been read knows.
-        let hears = |at: &Version| self.actions.get(at).is_some_and(|e| e.unknown().next().is_some());
+        let hears =
+            |at: &Version| self.actions.get(at).is_some_and(|e| e.unknown().next().is_some());
         let known = |of: &BTreeSet<Version>| -> BTreeSet<_> {
             of.iter().filter(|at| !hears(at)).copied().collect()
         };

@@ -49,7 +49,7 @@ struct File {
 #[serde(deny_unknown_fields)]
 struct Defaults {
     zone: Option<String>,
-    data: Option<Data>,
+    data: Option<Declared>,
 }
 
 #[derive(Deserialize)]
@@ -60,7 +60,7 @@ struct Job {
     _kind: String,
     zone: Option<String>,
     schedule: Option<Cron>,
-    data: Option<Data>,
+    data: Option<Declared>,
     #[serde(default)]
     depends_on: Vec<Upstream>,
 }
@@ -74,7 +74,7 @@ struct Cron {
 
 #[derive(Deserialize, Clone)]
 #[serde(deny_unknown_fields)]
-struct Data {
+struct Declared {
     period: String,
     offset: i32,
 }

@@ -16,12 +16,7 @@ use super::world::World;
 const AGAIN_MS: (i64, i64) = (200, 500);
 
 impl World {
-    pub(super) fn answered(
-        &mut self,
-        worker: usize,
-        about: Call,
-        answer: Option<(Epoch, Answer)>,
-    ) {
+    pub(super) fn answered(&mut self, worker: usize, about: Call, answer: Option<(Epoch, Answer)>) {
         let stale_term = self.note_epoch(worker, answer.as_ref().map(|(epoch, _)| *epoch));
         let answer = answer.map(|(_epoch, answer)| answer);
         if matches!(answer, Some(Answer::Stale)) {

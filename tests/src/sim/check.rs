@@ -256,17 +256,16 @@ impl World {
         let now = Version::at(self.wall());
         let parked = |job: JobId| {
             self.store.rows(|rows| {
-                rows.jobs.get(&job).is_none_or(|row| row.parked.is_some() || row.deleted_at.is_some())
+                rows.jobs
+                    .get(&job)
+                    .is_none_or(|row| row.parked.is_some() || row.deleted_at.is_some())
             })
         };
-        let actions: Vec<Action> =
-            self.store.rows(|rows| rows.actions.values().cloned().collect());
+        let actions: Vec<Action> = self.store.rows(|rows| rows.actions.values().cloned().collect());
         let mut stuck = Vec::new();
         for action in actions {
             let name = format!("action {} of job {} @{}", action.id, action.job, action.version);
-            if action.state == ActionState::Planned
-                && action.version <= now
-                && !parked(action.job)
+            if action.state == ActionState::Planned && action.version <= now && !parked(action.job)
             {
                 stuck.push(format!("{name} is due and undecided"));
             }

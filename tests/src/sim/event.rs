@@ -17,13 +17,28 @@ use hera_worker::process::order::StopCause;
 #[derive(Debug)]
 pub(super) enum Event {
     /// Reaches one life of a master's process: dropped when that is over, late while it is stopped.
-    Master { master: usize, life: u32, what: ToMaster },
+    Master {
+        master: usize,
+        life: u32,
+        what: ToMaster,
+    },
     /// Reaches the store, whatever became of the sender.
-    Store { master: usize, life: u32, what: ToStore },
+    Store {
+        master: usize,
+        life: u32,
+        what: ToStore,
+    },
     /// Reaches one life of a worker's process, as with masters.
-    Worker { worker: usize, life: u32, what: ToWorker },
+    Worker {
+        worker: usize,
+        life: u32,
+        what: ToWorker,
+    },
     /// Reaches the process of an attempt.
-    Process { process: usize, what: ToProcess },
+    Process {
+        process: usize,
+        what: ToProcess,
+    },
     /// A fault begins.
     Fault,
     /// Somebody wants something.
@@ -45,7 +60,10 @@ pub(super) enum Machine {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Damage {
     /// Between a worker and a master.
-    Link { worker: usize, master: usize },
+    Link {
+        worker: usize,
+        master: usize,
+    },
     StoreLink(usize),
     StoreDown,
     Noise,
@@ -53,19 +71,37 @@ pub(super) enum Damage {
 
 #[derive(Debug)]
 pub(super) enum ToMaster {
-    Request { from: Caller, request: Request },
+    Request {
+        from: Caller,
+        request: Request,
+    },
     /// Takes what has queued, and decides.
     Turn,
     /// The same, if nothing else came first.
     Wake(u64),
     Acquired(Result<Option<Epoch>, StoreError>),
     Loaded(Result<Snapshot, StoreError>),
-    Committed { number: u64, result: Result<Committed, StoreError> },
-    ReadAgain { number: u64, result: Result<Snapshot, StoreError> },
-    Renewed { sent: Boot, result: Result<Wall, StoreError> },
+    Committed {
+        number: u64,
+        result: Result<Committed, StoreError>,
+    },
+    ReadAgain {
+        number: u64,
+        result: Result<Snapshot, StoreError>,
+    },
+    Renewed {
+        sent: Boot,
+        result: Result<Wall, StoreError>,
+    },
     Renew,
-    Outcomes { asked: Vec<(JobId, Version)>, ends: Option<BTreeMap<(JobId, Version), ActionEnd>> },
-    Looked { caller: Caller, said: Option<Vec<Said>> },
+    Outcomes {
+        asked: Vec<(JobId, Version)>,
+        ends: Option<BTreeMap<(JobId, Version), ActionEnd>>,
+    },
+    Looked {
+        caller: Caller,
+        said: Option<Vec<Said>>,
+    },
     /// Jobs are read once more, some time after a commit without an answer.
     Doubt(Vec<JobId>),
     /// The wait for an answer of the store is over.
@@ -130,7 +166,11 @@ pub(super) enum Answer {
 
 #[derive(Debug, Clone)]
 pub(super) enum ToWorker {
-    Answer { call: u64, epoch: Epoch, answer: Answer },
+    Answer {
+        call: u64,
+        epoch: Epoch,
+        answer: Answer,
+    },
     /// The limit of a call is over.
     NoAnswer(u64),
     Poll,
@@ -141,7 +181,10 @@ pub(super) enum ToWorker {
     /// The patience of a drain is over.
     DrainOver,
     Leave,
-    Shim { token: Token, report: Report },
+    Shim {
+        token: Token,
+        report: Report,
+    },
 }
 
 /// What a shim says to its agent.

@@ -93,7 +93,9 @@ impl World {
 
     fn jump(&mut self) {
         let far = if self.dice.permille(50) { 30 * HOUR_MS } else { 60_000 };
-        let jump = if far > HOUR_MS { self.dice.between(HOUR_MS, far) } else {
+        let jump = if far > HOUR_MS {
+            self.dice.between(HOUR_MS, far)
+        } else {
             self.dice.between(-far, far)
         };
         self.tell(format_args!("the store's clock jumps by {jump} ms"));

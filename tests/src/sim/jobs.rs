@@ -155,10 +155,8 @@ impl Village {
 
     /// The job file.
     pub(super) fn file(&self) -> String {
-        let mut text = format!(
-            "group: {GROUP}\ndefaults: {{ zone: UTC, lease: {}s }}\njobs:\n",
-            self.lease_s
-        );
+        let mut text =
+            format!("group: {GROUP}\ndefaults: {{ zone: UTC, lease: {}s }}\njobs:\n", self.lease_s);
         for job in &self.jobs {
             job.write(&mut text);
         }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use hera_common::id::{Epoch, JobId, WorkerId};
 use hera_common::time::{Boot, Now, Wall};
 use hera_common::unit::{Committed, Outcome};
-use hera_engine::input::{Effect, Input, Reply, Step, Tag, Tagged};
+use hera_engine::input::{Effect, Input, Step, Tag, Tagged};
 use hera_engine::{Engine, Settings};
 use hera_store::{Scope, StoreError};
 
@@ -13,6 +13,7 @@ use std::collections::BTreeMap;
 
 use super::dice::Dice;
 use super::event::{Caller, Event, Machine, ToMaster, ToStore, Waits};
+use super::outcome::{done, held, jobs, left_out, must_commit};
 use super::world::{Host, World};
 
 /// How long a master waits for one answer of the store.
@@ -483,49 +484,4 @@ impl World {
 
 pub(super) fn unavailable() -> StoreError {
     StoreError::Unavailable(Box::new(std::io::Error::other("no answer in time")))
-}
-
-/// A verdict holds only if the store has just said that this master leads.
-fn must_commit(step: &Step) -> bool {
-    let verdicts = |reply: &Reply| matches!(reply, Reply::Verdicts(items) if !items.is_empty());
-    !step.batch.units.is_empty() || step.answers.iter().any(|answer| verdicts(&answer.reply))
-}
-
-fn left_out(step: &Step, outcomes: &[Outcome]) -> Vec<JobId> {
-    let units = outcomes.iter().zip(&step.touched);
-    jobs(units.filter(|(outcome, _jobs)| **outcome == Outcome::LeftOut).flat_map(|(_, jobs)| jobs))
-}
-
-fn jobs<'a>(jobs: impl Iterator<Item = &'a JobId>) -> Vec<JobId> {
-    let mut jobs: Vec<JobId> = jobs.copied().collect();
-    jobs.sort_unstable();
-    jobs.dedup();
-    jobs
-}
-
-fn done(outcomes: &[Outcome], unit: usize) -> bool {
-    outcomes.get(unit) == Some(&Outcome::Done)
-}
-
-/// What of an answer holds, given what became of its units.
-fn held(reply: Reply, outcomes: &[Outcome]) -> Reply {
-    let holds = |unit: Option<usize>| unit.is_none_or(|unit| done(outcomes, unit));
-    match reply {
-        Reply::Granted(mut grants) => {
-            grants.retain(|grant| holds(grant.unit));
-            Reply::Granted(grants)
-        }
-        Reply::Verdicts(mut verdicts) => {
-            verdicts.retain(|verdict| holds(verdict.unit));
-            Reply::Verdicts(verdicts)
-        }
-        same @ (Reply::Done
-        | Reply::Applied(_)
-        | Reply::Deleted(_)
-        | Reply::RunMade(_)
-        | Reply::Cancelled(_)
-        | Reply::Registered(_)
-        | Reply::Queue(_)
-        | Reply::Standing(_)) => same,
-    }
 }

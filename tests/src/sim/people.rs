@@ -115,7 +115,13 @@ impl World {
             2..7 => Input::Recover { asked: asked("recover"), action },
             _ => Input::Cancel { asked: asked("cancel"), action },
         };
-        let word = if verb < 2 { "run" } else if verb < 7 { "recover" } else { "cancel" };
+        let word = if verb < 2 {
+            "run"
+        } else if verb < 7 {
+            "recover"
+        } else {
+            "cancel"
+        };
         self.tell(format_args!("{word} {label}"));
         self.put(master, Caller::Person, input);
     }

@@ -73,9 +73,8 @@ impl World {
         };
         attempt.process = Some(number);
         let Some(grant) = attempt.grant.clone() else { return };
-        let row = self.store.rows(|rows| {
-            rows.runs.get(&grant.run).map(|row| (row.job, row.exclusive))
-        });
+        let row =
+            self.store.rows(|rows| rows.runs.get(&grant.run).map(|row| (row.job, row.exclusive)));
         let Some((job, exclusive)) = row else {
             self.wrong(format_args!("run {} was granted and is not in the store", grant.run));
             return;

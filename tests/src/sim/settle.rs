@@ -28,7 +28,10 @@ impl World {
         for (number, own) in self.workers.iter().enumerate() {
             let attempts = own.agent.as_ref().map(|agent| agent.attempts.len());
             if attempts != Some(0) || !own.disk.spool.is_empty() {
-                left.push(format!("w{number} has {attempts:?} attempts, {} ends", own.disk.spool.len()));
+                left.push(format!(
+                    "w{number} has {attempts:?} attempts, {} ends",
+                    own.disk.spool.len()
+                ));
             }
         }
         if !self.ledger.applied {
@@ -61,27 +64,29 @@ impl World {
             let Ok(versions) = plan.versions(node.id, node.birth, now) else { continue };
             let decided = |version: Version| {
                 self.store.rows(|rows| {
-                    let row = rows.actions.values().any(|action| {
-                        (action.job, action.version) == (node.id, version)
-                    });
-                    row || rows.gaps.values().any(|gap| {
-                        gap.job == node.id && gap.from <= version && version <= gap.to
-                    })
+                    let row = rows
+                        .actions
+                        .values()
+                        .any(|action| (action.job, action.version) == (node.id, version));
+                    row || rows
+                        .gaps
+                        .values()
+                        .any(|gap| gap.job == node.id && gap.from <= version && version <= gap.to)
                 })
             };
             let lost = versions.iter().filter(|planned| !decided(planned.version));
-            missing.extend(lost.map(|planned| {
-                format!("job {} has nothing at {}", node.id, planned.version)
-            }));
+            missing.extend(
+                lost.map(|planned| format!("job {} has nothing at {}", node.id, planned.version)),
+            );
         }
         missing
     }
 
     /// True when no run is live: nothing more will happen by itself but slots.
     pub(super) fn quiet_now(&self) -> bool {
-        let live = self.store.rows(|rows| {
-            rows.runs.values().any(|run| !matches!(run.state, RunState::Ended(_)))
-        });
+        let live = self
+            .store
+            .rows(|rows| rows.runs.values().any(|run| !matches!(run.state, RunState::Ended(_))));
         !live && self.ledger.applied
     }
 }

@@ -131,8 +131,7 @@ impl World {
         let boot = own.host.boot(self.now);
         let attempts = own.disk.spool.iter().map(|(token, (run, outcome))| {
             let core = AttemptCore::reported(TIMING, outcome, boot);
-            let attempt =
-                Attempt { run: *run, core, grant: None, process: None, ending: false };
+            let attempt = Attempt { run: *run, core, grant: None, process: None, ending: false };
             (*token, attempt)
         });
         own.agent = Some(Agent {
@@ -378,12 +377,9 @@ impl World {
         let request = Request::Deregister { worker: id, incarnation, gone };
         self.call(worker, Call::Deregister { gone }, &request);
     }
-
 }
 
-fn engine_cause(
-    cause: hera_worker::contract::ReleaseCause,
-) -> hera_engine::input::ReleaseCause {
+fn engine_cause(cause: hera_worker::contract::ReleaseCause) -> hera_engine::input::ReleaseCause {
     use hera_engine::input::ReleaseCause as To;
     use hera_worker::contract::ReleaseCause as From;
     match cause {
