@@ -90,23 +90,27 @@ pub(super) async fn apply(
     Ok(Applied { changes, warnings, unchanged })
 }
 
-/// `1 group revised; jobs: 2 created, 1 deleted, 9 unchanged`.
+/// `groups: 1 revised; jobs: 2 created, 1 deleted, 9 unchanged`.
 pub(super) fn summary(changes: &[Change], unchanged: u32) -> String {
-    let jobs = || changes.iter().filter(|change| change.job.is_some());
-    let count = |kind: &str| jobs().filter(|change| change.kind == kind).count();
-    let mut parts: Vec<_> = ["created", "revised", "renamed", "deleted", "opened", "closed"]
+    let (groups, jobs): (Vec<_>, Vec<_>) =
+        changes.iter().partition(|change| change.group.is_some());
+    let (groups, mut jobs) = (counts(&groups), counts(&jobs));
+    if unchanged > 0 || jobs.is_empty() {
+        jobs.push(format!("{unchanged} unchanged"));
+    }
+    let groups =
+        if groups.is_empty() { String::new() } else { format!("groups: {}; ", groups.join(", ")) };
+    format!("{groups}jobs: {}", jobs.join(", "))
+}
+
+fn counts(changes: &[&Change]) -> Vec<String> {
+    let count = |kind: &str| changes.iter().filter(|change| change.kind == kind).count();
+    ["created", "revised", "renamed", "deleted", "opened", "closed"]
         .into_iter()
         .map(|kind| (kind, count(kind)))
         .filter(|(_kind, n)| *n > 0)
         .map(|(kind, n)| format!("{n} {kind}"))
-        .collect();
-    parts.push(format!("{unchanged} unchanged"));
-    let groups = match changes.iter().filter(|change| change.group.is_some()).count() {
-        0 => String::new(),
-        1 => "1 group changed; ".to_owned(),
-        n => format!("{n} groups changed; "),
-    };
-    format!("{groups}jobs: {}", parts.join(", "))
+        .collect()
 }
 
 #[cfg(test)]
@@ -126,8 +130,9 @@ mod tests {
         };
         let changes =
             [change("revised", Some("a")), change("deleted", None), change("created", None)];
-        let told = "1 group changed; jobs: 1 created, 1 deleted, 9 unchanged";
+        let told = "groups: 1 revised; jobs: 1 created, 1 deleted, 9 unchanged";
         assert_eq!(summary(&changes, 9), told);
+        assert_eq!(summary(&changes[1..], 0), "jobs: 1 created, 1 deleted");
         assert_eq!(summary(&[], 0), "jobs: 0 unchanged");
     }
 }

@@ -96,6 +96,7 @@ async fn story(
         served.data_dir.display()
     ));
     let mut watch = Watch::open(&client).await?;
+    served.watched.cancel();
     let mut teller = Teller::new(session.out.look().style, TimeZone::system());
     let mut load = pin!(load(&client, served, session.actor()));
     let mut loaded = false;

@@ -29,9 +29,8 @@ const PORT: u16 = 9887;
 /// The config key with the folder's absolute path, for data and results beside the jobs.
 const DIR_KEY: &str = "hera.dir";
 
-/// What is logged where HERA_LOG says nothing: the lines of `hera dev` itself tell what happens. The
-/// worker asks to be taken while the master beside it is still about to lead, which is no news.
-const LOG_FILTER: &str = "warn,sqlx=error,hera_worker::register=error";
+/// What is logged where HERA_LOG says nothing: the lines of `hera dev` itself tell what happens.
+const LOG_FILTER: &str = "warn,sqlx=error";
 
 /// How long a stop waits for what runs before its jobs are stopped, to be started again by the next start.
 const DRAIN_WITHIN: Duration = Duration::from_secs(2);
@@ -53,6 +52,8 @@ pub(crate) struct Served {
     pub address: String,
     pub folder: Option<PathBuf>,
     pub data_dir: PathBuf,
+    /// To be cancelled when somebody watches: only then the worker takes work, so that all of it is told.
+    pub watched: CancellationToken,
 }
 
 /// A master and a worker that run.
@@ -124,9 +125,14 @@ impl Servers {
         let Some(address) = address else { return Err(master_ended(&master.await)) };
         let address = address.to_string();
         let worker = worker_config(&data_dir, &address);
-        let worker = Box::pin(hera_worker::run(worker, stop_worker.clone(), |_name| ()));
-        let served =
-            Served { address: address.clone(), folder: folder.clone(), data_dir: data_dir.clone() };
+        let watched = CancellationToken::new();
+        let worker = Box::pin(work(worker, stop_worker.clone(), watched.clone()));
+        let served = Served {
+            address: address.clone(),
+            folder: folder.clone(),
+            data_dir: data_dir.clone(),
+            watched,
+        };
         announcement.tell(&Announced { address, folder, data_dir })?;
         Ok(Self {
             served,
@@ -167,6 +173,19 @@ impl Servers {
         self.tasks.close();
         self.tasks.wait().await;
     }
+}
+
+/// The worker, once it is wanted.
+async fn work(
+    config: hera_worker::Config,
+    stop: hera_worker::Stop,
+    wanted: CancellationToken,
+) -> Result<(), hera_worker::RunError> {
+    tokio::select! {
+        () = wanted.cancelled() => {}
+        () = stop.drain.cancelled() => return Ok(()),
+    }
+    hera_worker::run(config, stop, |_name| ()).await
 }
 
 fn ended_early(part: &str, ended: Result<&(), &dyn Error>) -> Failure {
