@@ -190,6 +190,10 @@ fn other_commands_find_it_and_a_stop_is_clean() {
     assert_eq!(bindings[0]["job"], "g/first", "{json}");
     assert_eq!(bindings[0]["state"], "succeeded", "{json}");
 
+    let jobs = site.run(&["get", "jobs", "--job", "g/first", "-o", "json"]).ended(0).stdout;
+    let jobs: serde_json::Value = serde_json::from_str(&jobs).expect("JSON");
+    assert_eq!(jobs[0]["next_slots"].as_array().map(Vec::len), Some(1), "{jobs}");
+
     assert_eq!(site.run(&["logs", "g/first"]).ended(0).stdout, "some words\n");
     let followed = site.run(&["run", "g/by_hand", "--follow"]).ended(1);
     assert!(followed.stderr.contains("failed(exit)"), "{followed:#?}");

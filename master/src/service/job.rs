@@ -120,7 +120,7 @@ impl Service {
         Ok(ShownJob { next_slots, ..shown(&catalog, job) })
     }
 
-    /// Jobs by filter, by path; without their next slots, which would cost a search for each.
+    /// Jobs by filter, by path; of those with a schedule the next slot by it alone: all would cost a search for each.
     pub(crate) fn list_jobs(
         &self,
         wanted: &JobsWanted,
@@ -135,7 +135,14 @@ impl Service {
         let jobs = catalog.by_path.values().filter_map(|id| catalog.jobs.get(id)).filter(takes);
         let list = List::new("jobs", &(wanted, state));
         let piece = list.cut(jobs, page, |job| job.row.path.to_string())?;
-        let rows = piece.rows.into_iter().map(|job| shown(&catalog, Arc::clone(job))).collect();
+        let now = Version::at(self.now().wall);
+        let with_next = |job: &Arc<Job>| {
+            // A job whose schedule cannot be read is parked, and its state says so.
+            let schedule = schedule(job).ok().flatten();
+            let next_slots = schedule.map_or_else(Vec::new, |schedule| take(&schedule, now, 1));
+            ShownJob { next_slots, ..shown(&catalog, Arc::clone(job)) }
+        };
+        let rows = piece.rows.into_iter().map(with_next).collect();
         Ok(Piece { rows, next: piece.next })
     }
 
