@@ -163,7 +163,11 @@ fn a_failure_and_what_it_blocks_are_listed() {
     let errors: Vec<_> = ran.stderr.lines().filter(|l| l.starts_with("error: ")).collect();
     assert_eq!(errors.len(), 2, "{ran:#?}");
     assert!(errors.iter().any(|l| l.starts_with("error: g/first@") && l.contains("failed(exit)")));
-    assert!(errors.iter().any(|l| l.starts_with("error: g/second@") && l.contains("blocked: ")));
+    assert!(
+        errors
+            .iter()
+            .any(|l| l.starts_with("error: g/second@") && l.contains(" blocked by g/first@"))
+    );
 }
 
 #[test]

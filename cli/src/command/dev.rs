@@ -56,15 +56,19 @@ impl Dev {
         let mut servers =
             Servers::start(Place::new(jobs_dir.as_deref(), data_dir.as_deref())?).await?;
         let served = servers.served();
+        let mut by_hand = false;
         let ended = {
             let mut story = pin!(story(session, &served, until_idle));
             tokio::select! {
                 ended = &mut story => ended,
                 failure = servers.ended() => Err(failure),
-                () = stops.asked() => interrupted(until_idle),
+                () = stops.asked() => {
+                    by_hand = true;
+                    interrupted(until_idle)
+                }
             }
         };
-        if ended != Ok(Exit::Done) || !until_idle {
+        if by_hand {
             session.out.note("stopping; once more Ctrl-C ends it at once");
         }
         tokio::select! {

@@ -9,6 +9,7 @@ use super::when::{self, When};
 use super::wire;
 use crate::client::Repeat;
 use crate::exit::{Exit, Failure};
+use crate::output::Format;
 use crate::session::Session;
 
 /// List the next slots of a job or of a cron expression
@@ -59,7 +60,11 @@ impl Slots {
             .await?;
         let v1::ListSlotsResponse { slots, zone: _ } = answer;
         let slots: Vec<_> = slots.into_iter().map(wire::slot).collect();
-        session.out.all(&slots)?;
+        if slots.is_empty() && session.out.format() == Format::Table {
+            session.out.note("it is not due again");
+        } else {
+            session.out.all(&slots)?;
+        }
         Ok(Exit::Done)
     }
 }

@@ -8,9 +8,9 @@ use crate::command::wire;
 use crate::exit::Failure;
 use crate::output::keys::{action_name, shown};
 
-/// A line for each action that is failed, cancelled or blocked.
+/// A line for each action that is failed, cancelled or blocked; what must be repaired comes first.
 pub(super) async fn troubles(client: &Client) -> Result<Vec<String>, Failure> {
-    let mut lines = Vec::new();
+    let (mut lines, mut behind) = (Vec::new(), Vec::new());
     let mut after = String::new();
     loop {
         let request = v1::ListActionsRequest {
@@ -30,12 +30,13 @@ pub(super) async fn troubles(client: &Client) -> Result<Vec<String>, Failure> {
         for action in actions.into_iter().map(wire::action) {
             let name = action_name(&action.job, action.version);
             if action.state == "waiting" {
-                lines.extend(blocked(client, &name).await?);
+                behind.extend(blocked(client, &name).await?);
             } else {
                 lines.push(format!("{name} {}", shown(&action.state, action.reason.as_deref())));
             }
         }
         if next.is_empty() {
+            lines.append(&mut behind);
             return Ok(lines);
         }
         after = next;
@@ -51,8 +52,5 @@ async fn blocked(client: &Client, name: &str) -> Result<Option<String>, Failure>
         })
         .await?;
     let why = wire::why(answer)?;
-    Ok(why.blocked().then(|| {
-        let text = why.text.strip_prefix(&format!("{name} ")).unwrap_or(&why.text).to_owned();
-        format!("{name} blocked: {text}")
-    }))
+    Ok(why.blocked().then(|| format!("{name} blocked by {}", why.root)))
 }
