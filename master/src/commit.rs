@@ -241,7 +241,7 @@ impl<E: Decide> CommitLoop<E> {
     async fn committed(&mut self, step: Step, committed: &Committed) -> Result<(), LoopEnd> {
         self.failures = 0;
         let left_out = left_out(&step, &committed.outcomes);
-        let all_done = left_out.is_empty();
+        let all_done = committed.outcomes.iter().all(|outcome| *outcome == Outcome::Done);
         if all_done {
             // Before the answers, so that a caller reads what it has just written.
             self.publish();

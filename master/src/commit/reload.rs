@@ -74,11 +74,9 @@ impl<E: Decide> CommitLoop<E> {
         self.read_again(&jobs).await
     }
 
-    /// Reads these jobs until the store answers. Whoever asks in the meantime hears that nobody knows.
+    /// Reads these jobs, and with them groups and workers, until the store answers: also where there are no jobs, since a
+    /// registration that was not written must not stay in memory. Whoever asks in the meantime hears that nobody knows.
     pub(super) async fn read_again(&mut self, jobs: &[JobId]) -> Result<(), LoopEnd> {
-        if jobs.is_empty() {
-            return Ok(());
-        }
         let (scope, mut wait) = (Scope::Jobs(jobs.to_vec()), RETRY_MIN);
         loop {
             match self.load(&scope).await? {
