@@ -36,6 +36,8 @@ pub struct Stage {
     units: Vec<Unit>,
     touched: Vec<BTreeSet<JobId>>,
     writers: BTreeMap<RowKey, Writer>,
+    /// Which unit last took an exclusive run of a job from its holder: the next one's grant builds on it.
+    freed: BTreeMap<JobId, usize>,
     answers: Vec<Answer>,
     effects: Vec<Effect>,
 }
@@ -103,6 +105,26 @@ impl Stage {
         let guard = Self::run_guard(before);
         let write = Write::Run(Put::Update, Box::new(run.clone()));
         self.write_row(unit, RowKey::Run(run.id), Some(guard), write);
+        match (before.state.hold(), run.state.hold()) {
+            (Some(_), None) if run.exclusive => {
+                self.freed.insert(run.job, unit);
+            }
+            (None, Some(_)) if run.exclusive => {
+                let freed = self.freed.get(&run.job).copied();
+                self.build_on(unit, freed.filter(|freed| *freed != unit));
+            }
+            _ => {}
+        }
+    }
+
+    /// A unit that makes sense only if another one is committed, too.
+    fn build_on(&mut self, unit: usize, on: Option<usize>) {
+        let into = self.units.get_mut(unit);
+        if let (Some(into), Some(on)) = (into, on)
+            && !into.after.contains(&on)
+        {
+            into.after.push(on);
+        }
     }
 
     /// A unit without writes: proves that this master leads, and that the run is as it is believed to be.
