@@ -131,6 +131,9 @@ impl Engine {
             if self.queue.is_ready(id) {
                 self.queue.remove(id);
             }
+            if let Some(poll) = self.polls.get_mut(tag) {
+                poll.tokens.push(token);
+            }
             return;
         };
         self.render_granted(at, (job, id), (token, fence), (unit, tag));

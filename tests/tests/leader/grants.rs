@@ -1,0 +1,123 @@
+//! Who is granted what: tokens, polls, exclusive runs.
+
+use std::time::Duration;
+
+use hera_common::attempt::{AttemptEnd, Exit};
+use hera_common::time::Now;
+use hera_common::unit::Outcome;
+use hera_engine::input::{Finish, Input, Release, ReleaseCause, Reply, VerdictKind};
+
+use crate::desk::{Desk, registration, token};
+
+const ONE: &str = "
+  - { name: one, schedule: { cron: '0 8 * * *' }, script: work, retries: { times: 1, delay: 30s } }
+";
+const QUEUE: &str = "
+  - { name: one, schedule: { cron: '0-4/2 8 * * *' }, script: work }
+";
+
+fn finish(run: hera_common::id::RunId, byte: u8, end: AttemptEnd) -> Input {
+    let exit = Exit { code: Some(i32::from(end != AttemptEnd::Succeeded)), ..Exit::default() };
+    Input::Finish { items: vec![Finish { run, token: token(byte), end, exit, output: Vec::new() }] }
+}
+
+#[test]
+fn a_token_whose_attempt_is_over_gets_nothing_more() {
+    let mut desk = Desk::new();
+    desk.apply(ONE);
+    let worker = desk.register("one");
+    assert_eq!(desk.poll(worker, &[1]).len(), 1);
+    // The answer was lost, and nobody started it.
+    desk.wait(20);
+    desk.turn(vec![Input::Tick]);
+    let reply = desk.ask(Input::Poll {
+        worker: worker.worker,
+        incarnation: worker.incarnation,
+        tokens: vec![token(1)],
+    });
+    assert!(matches!(reply, Reply::Granted(grants) if grants.is_empty()), "answered at once");
+    let again = desk.poll(worker, &[2]);
+    assert_eq!((again.len(), again[0].number), (1, 2));
+}
+
+#[test]
+fn a_poll_of_a_process_that_was_replaced_gets_nothing() {
+    let mut desk = Desk::new();
+    let worker = desk.register("one");
+    let asked = Input::Poll {
+        worker: worker.worker,
+        incarnation: worker.incarnation,
+        tokens: vec![token(1)],
+    };
+    assert!(desk.turn(vec![asked]).is_empty(), "there is no work yet");
+    let replies = desk.turn(vec![Input::Register(registration("two"))]);
+    assert!(matches!(&replies[0], Reply::Granted(grants) if grants.is_empty()));
+    desk.apply(ONE);
+    assert!(desk.store.rows(|rows| rows.attempts.is_empty()), "nobody listens");
+}
+
+#[test]
+fn a_delay_that_is_not_over_after_all_begins_again() {
+    let mut desk = Desk::new();
+    desk.apply(ONE);
+    let worker = desk.register("one");
+    let grants = desk.poll(worker, &[1]);
+    assert!(matches!(desk.start(&grants[0]), VerdictKind::Ok { .. }));
+    desk.ask(finish(grants[0].run, 1, AttemptEnd::Failed(hera_common::run::FailReason::Exit)));
+    desk.wait(31);
+    desk.turn(vec![Input::Tick]);
+    // The store's clock goes back by twenty seconds; boot clocks do not.
+    let wall = desk.now.wall.minus(Duration::from_secs(20));
+    desk.now = Now { wall, boot: desk.now.boot.plus(Duration::from_secs(1)) };
+    assert!(desk.poll(worker, &[2]).is_empty());
+    desk.wait(20);
+    let replies = desk.turn(vec![Input::Tick]);
+    let granted = |reply: &Reply| matches!(reply, Reply::Granted(grants) if grants.len() == 1);
+    assert!(replies.iter().any(granted), "{replies:?}");
+}
+
+#[test]
+fn a_grant_falls_with_the_end_that_freed_its_job() {
+    let mut desk = Desk::new();
+    desk.apply(QUEUE);
+    let worker = desk.register("one");
+    let grants = desk.poll(worker, &[1]);
+    desk.start(&grants[0]);
+    assert!(desk.poll(worker, &[2]).is_empty(), "one at a time");
+    // Another commit of this leader, whose answer it never had, renewed the lease in between.
+    let beat = Input::Heartbeat { items: vec![(grants[0].run, token(1))], kill_failed: Vec::new() };
+    let beaten = desk.step(vec![beat]);
+    desk.commit(&beaten).unwrap();
+    desk.lead();
+    let worker = desk.register("one");
+    assert!(desk.poll(worker, &[3]).is_empty());
+    let mut step = desk.step(vec![finish(grants[0].run, 1, AttemptEnd::Succeeded)]);
+    assert!(step.batch.units.len() > 1, "the end, and the grant of the next");
+    for guard in &mut step.batch.units[0].guards {
+        if let hera_common::unit::Guard::Run { hb_seq, .. } = guard {
+            *hb_seq = hb_seq.next();
+        }
+    }
+    let outcomes = desk.commit(&step).unwrap().outcomes;
+    assert!(outcomes.iter().all(|outcome| *outcome == Outcome::LeftOut), "{outcomes:?}");
+}
+
+#[test]
+fn a_run_that_is_given_back_too_often_ends() {
+    let mut desk = Desk::new();
+    desk.apply(ONE);
+    let worker = desk.register("one");
+    let mut run = None;
+    for byte in 1..=50 {
+        let grants = desk.poll(worker, &[byte]);
+        let grant = &grants[0];
+        desk.start(grant);
+        let (run_id, token) = (grant.run, grant.token);
+        let cause = ReleaseCause::Drain;
+        let release = Release { run: run_id, token, cause, detail: String::new() };
+        desk.ask(Input::Release { items: vec![release] });
+        run = Some(run_id);
+    }
+    assert_eq!(desk.run(run.unwrap()).state.to_string(), "failed(interrupted)");
+    assert_eq!(desk.state("one", 0), "failed(interrupted)");
+}

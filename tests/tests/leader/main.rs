@@ -1,0 +1,6 @@
+//! A leader's memory and its store, by small stories: each was a fault that the simulator found.
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "helpers of tests fail loudly")]
+
+mod desk;
+mod grants;
+mod memory;
