@@ -84,6 +84,7 @@ impl Engine {
         self.catalog = Arc::new(drafted.catalog);
         for mut planned in self.plan_anew(at, set, &affected, &created)? {
             self.judge_again(&mut planned);
+            set.asked.actor.clone_into(&mut planned.replan.actor);
             self.with_handler(at, planned.job, Some(unit), |handler, ctx| {
                 handler.on_replan(ctx, unit, planned.replan, planned.planned_to);
                 handler.on_due(ctx, planned.due);
@@ -94,7 +95,7 @@ impl Engine {
 
     /// What the edges say may have changed since it was planned: by what this edit made of jobs before this one.
     fn judge_again(&self, planned: &mut Planned) {
-        let Replan { ahead, rebound, newest, before: _ } = &mut planned.replan;
+        let Replan { ahead, rebound, newest, before: _, actor: _ } = &mut planned.replan;
         let wants = ahead.iter_mut().chain(newest).chain(&mut planned.due);
         let edges = wants.flat_map(|want| &mut want.edges).chain(rebound.values_mut().flatten());
         for (binding, state) in edges {

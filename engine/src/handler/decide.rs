@@ -42,7 +42,11 @@ impl Handler {
         self.gap(ctx, unit, &left_out, GapReason::Late);
         for version in all {
             if self.planned.contains(&version) {
-                let verdict = verdict(ctx, version, taken.contains(&version));
+                let verdict = if self.is_dropped(version) {
+                    Verdict::Skip(SkipReason::User)
+                } else {
+                    verdict(ctx, version, taken.contains(&version))
+                };
                 self.decide(ctx, unit, version, verdict);
             }
         }
@@ -57,6 +61,11 @@ impl Handler {
         self.gap(ctx, unit, slots, GapReason::Late);
         self.cursor.decided_to = self.cursor.decided_to.max(last);
         ctx.stage.update_cursor(unit, &mut self.cursor);
+    }
+
+    /// An edit no longer wants this planned version; it has a row since it was run by hand.
+    fn is_dropped(&self, version: Version) -> bool {
+        self.actions.get(&version).is_some_and(|entry| !entry.action.actor.is_empty())
     }
 
     /// Decides a version to run, whatever its age.

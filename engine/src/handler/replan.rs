@@ -29,6 +29,8 @@ pub struct Replan {
     pub newest: Vec<Want>,
     /// Of a new job, with `hera dev`: slots that become one gap.
     pub before: Vec<Version>,
+    /// Who edits.
+    pub actor: String,
 }
 
 impl Handler {
@@ -58,7 +60,7 @@ impl Handler {
         for version in planned {
             match ahead.remove(&version) {
                 Some(want) => self.keep_planned(ctx, unit, want),
-                None => self.drop_planned(ctx, unit, version),
+                None => self.drop_planned(ctx, unit, version, &replan.actor),
             }
         }
         for want in ahead.into_values() {
@@ -97,8 +99,10 @@ impl Handler {
         for version in versions {
             let Some(entry) = self.actions.get_mut(&version) else { continue };
             match entry.action.state {
-                ActionState::Planned => self.drop_planned(ctx, unit, version),
-                ActionState::Waiting => {
+                ActionState::Planned if entry.action.runs == 0 => {
+                    self.drop_planned(ctx, unit, version, actor);
+                }
+                ActionState::Planned | ActionState::Waiting => {
                     actor.clone_into(&mut entry.action.actor);
                     let end = ActionEnd::Skipped(SkipReason::User);
                     self.end_action(ctx, unit, version, end);
@@ -157,7 +161,9 @@ impl Handler {
         let Some(entry) = self.actions.get_mut(&want.version) else { return };
         let action = &mut entry.action;
         let zone = ctx.job.zone();
-        if action.zone != zone || action.data != want.data {
+        // An earlier edit may have dropped it.
+        let dropped = !std::mem::take(&mut action.actor).is_empty();
+        if dropped || action.zone != zone || action.data != want.data {
             zone.clone_into(&mut action.zone);
             action.data = want.data;
             action.revision = ctx.job.row.revision;
@@ -190,15 +196,17 @@ impl Handler {
         true
     }
 
-    /// Takes a planned row away; one with a run becomes a row that says why.
-    fn drop_planned(&mut self, ctx: &mut Ctx<'_>, unit: usize, version: Version) {
-        let Some(entry) = self.actions.get(&version) else { return };
-        if entry.action.live_run.is_some() {
-            // Its manual run is live: the row stays until that ends, and is decided then like any other.
-            return;
-        }
+    /// Takes a planned row away. One with a run stays, and is skipped(user) when its instant comes, unless a later edit
+    /// wants it again: an ended row ahead of its time would stand in the way of that.
+    fn drop_planned(&mut self, ctx: &mut Ctx<'_>, unit: usize, version: Version, actor: &str) {
+        let Some(entry) = self.actions.get_mut(&version) else { return };
         if entry.action.runs > 0 {
-            self.end_action(ctx, unit, version, ActionEnd::Skipped(SkipReason::User));
+            if entry.action.actor.is_empty() {
+                // A mark on the row; nobody else acts on a planned one.
+                let actor = if actor.is_empty() { "somebody" } else { actor };
+                actor.clone_into(&mut entry.action.actor);
+                ctx.stage.update_action(unit, &mut entry.action);
+            }
             return;
         }
         ctx.stage.drop_planned(unit, &entry.action);

@@ -131,3 +131,26 @@ fn a_registration_that_was_not_written_is_forgotten() {
     let reply = desk.ask(Input::Register(registration("one")));
     assert!(matches!(reply, Reply::Registered(Ok(_))));
 }
+
+#[test]
+fn a_version_that_was_run_by_hand_is_dropped_when_its_time_comes_and_may_come_back() {
+    let mut desk = Desk::new();
+    let twos = "  - { name: one, schedule: { cron: '0-20/2 8 * * *' }, script: work }\n";
+    let tens = "  - { name: one, schedule: { cron: '0-20/10 8 * * *' }, script: work }\n";
+    desk.apply(twos);
+    for minutes in [8, 12] {
+        let action = desk.bound("one", minutes);
+        desk.ask(manual(action.clone()));
+        desk.ask(Input::Cancel { asked: asked(), action });
+    }
+    desk.apply(tens);
+    assert_eq!(desk.state("one", 8), "planned");
+    desk.wait(200);
+    desk.turn(vec![Input::Tick]);
+    assert_eq!(desk.state("one", 8), "skipped(user)");
+    assert_eq!(desk.action("one", 8).actor, "anna");
+    desk.apply(twos);
+    desk.wait(300);
+    desk.turn(vec![Input::Tick]);
+    assert_eq!(desk.state("one", 12), "active");
+}
