@@ -249,6 +249,20 @@ impl Entry {
         unknown.map(|(binding, _state)| (binding.upstream, binding.version))
     }
 
+    /// Takes in what the same edges say after an edit; false where that is what they said. The catch-up of an upstream
+    /// decides whether a late version of it blocks or skips; all else is known already where memory no longer knows.
+    fn hear(&mut self, edges: &[(Binding, EdgeState)]) -> bool {
+        let mut heard = false;
+        for ((_, believed), (_, told)) in self.edges.iter_mut().zip(edges) {
+            let late = matches!(believed, EdgeState::Blocked | EdgeState::SkipDependent);
+            if believed != told && (*told != EdgeState::Unknown || late) {
+                *believed = *told;
+                heard = true;
+            }
+        }
+        heard
+    }
+
     /// The worst of its edges; Met where it has none.
     pub fn standing(&self) -> EdgeState {
         let states = self.edges.iter().map(|&(_binding, state)| state);

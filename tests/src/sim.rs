@@ -21,10 +21,10 @@ use world::World;
 
 pub use world::Options;
 
-/// How long faults happen, milliseconds: a little longer than the jobs have slots.
-const FAULTS_MS: i64 = 15 * 60_000;
+/// How long faults happen, milliseconds: nearly as long as the jobs have slots.
+const FAULTS_MS: i64 = 10 * 60_000;
 /// The slots are over by then.
-const SLOTS_MS: i64 = 25 * 60_000;
+const SLOTS_MS: i64 = 16 * 60_000;
 /// How long all may take to come to rest after that.
 const REST_MS: i64 = 25 * 60_000;
 /// How often rest is looked for.

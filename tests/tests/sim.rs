@@ -28,3 +28,31 @@ fn a_seed_tells_one_history() {
 fn without_faults_and_people_everything_runs_through() {
     all_well(0..10, Options { faults: false, people: false });
 }
+
+#[test]
+fn without_faults_people_break_nothing() {
+    all_well(100..115, Options { faults: false, people: true });
+}
+
+const ALL: Options = Options { faults: true, people: true };
+
+// In four parts, which run side by side.
+#[test]
+fn faults_and_people_break_nothing_1() {
+    all_well(0..25, ALL);
+}
+
+#[test]
+fn faults_and_people_break_nothing_2() {
+    all_well(25..50, ALL);
+}
+
+#[test]
+fn faults_and_people_break_nothing_3() {
+    all_well(50..75, ALL);
+}
+
+#[test]
+fn faults_and_people_break_nothing_4() {
+    all_well(75..100, ALL);
+}

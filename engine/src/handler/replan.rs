@@ -172,7 +172,7 @@ impl Handler {
         self.rebind(ctx, unit, want.version, want.edges);
     }
 
-    /// Binds an action anew; false where it is bound so already.
+    /// Binds an action anew; false where it is bound so already, and its edges say what they said.
     fn rebind(
         &mut self,
         ctx: &mut Ctx<'_>,
@@ -183,10 +183,15 @@ impl Handler {
         let Some(entry) = self.actions.get_mut(&version) else { return false };
         let same = entry.edges.len() == edges.len()
             && entry.edges.iter().zip(&edges).all(|((old, _state), (new, _new))| old == new);
-        if same {
-            return false;
-        }
         let waiter = (self.job, version);
+        if same {
+            let heard = entry.hear(&edges);
+            if heard {
+                // What is unknown by now is asked for.
+                ctx.notes.push(Note::Watch { waiter, keys: Vec::new() });
+            }
+            return heard;
+        }
         let before = entry.keys();
         entry.edges = edges;
         let bindings = entry.edges.iter().map(|&(binding, _state)| binding).collect();

@@ -22,6 +22,8 @@ const DOUBT_MS: i64 = 63_000;
 pub(super) struct Ledger {
     /// The first job file is in.
     pub(super) applied: bool,
+    /// An edit is not in yet.
+    pub(super) wanted: bool,
     /// The highest version that was decided, by job.
     decided: BTreeMap<JobId, Version>,
     /// What was last told of each run.
@@ -228,7 +230,7 @@ impl World {
 
     /// Memory is what a new leader would read now.
     pub(super) fn compare(&mut self, master: usize) {
-        if self.lags() || !self.dice.permille(150) {
+        if self.lags() || !self.dice.permille(80) {
             return;
         }
         self.compare_now(master);

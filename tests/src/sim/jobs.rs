@@ -82,7 +82,7 @@ impl Village {
 
     fn schedule(dice: &mut Dice) -> (i64, &'static str) {
         let zone = if dice.permille(150) { "Asia/Shanghai" } else { "UTC" };
-        (dice.between(2, 9), zone)
+        (dice.between(2, 5), zone)
     }
 
     /// Somebody changes something; says what.
@@ -160,6 +160,7 @@ impl Village {
         for job in &self.jobs {
             job.write(&mut text);
         }
+        text.push_str("  - { name: hand, script: work }\n");
         text
     }
 
@@ -179,7 +180,7 @@ impl Plan {
         lines.extend(self.was.as_ref().map(|was| format!("renamed_from: {was}")));
         lines.extend(self.schedule.map(|(every, zone)| {
             let hour = if zone == "UTC" { 8 } else { 16 };
-            format!("schedule: {{ cron: \"0-20/{every} {hour} * * *\", zone: {zone} }}")
+            format!("schedule: {{ cron: \"0-12/{every} {hour} * * *\", zone: {zone} }}")
         }));
         let edges: Vec<String> =
             self.edges.iter().map(|(job, says)| format!("{{ job: {job}{says} }}")).collect();

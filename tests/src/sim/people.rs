@@ -28,22 +28,37 @@ impl World {
             return;
         }
         if self.options.people {
-            match self.dice.below(10) {
-                0..2 => {
+            match self.dice.below(20) {
+                0..3 => {
+                    self.ledger.wanted = true;
                     let what = self.village.edit(&mut self.dice);
                     self.tell(format_args!("edit: {what}"));
                     self.tell_jobs();
                     self.apply(false);
                 }
                 // What the last apply left undone, perhaps since nobody led.
-                2 => self.apply(false),
-                3 => self.ask(Input::Queue),
-                4 => self.ask(Input::Standing),
+                3..8 if self.ledger.wanted => self.apply(false),
+                8 => self.ask(Input::Queue),
+                9 => self.ask(Input::Standing),
+                10 => self.run_by_hand(),
                 _ => self.verb(),
             }
         }
         let wait = self.dice.between(1_000, 20_000);
         self.after(wait, Event::Person);
+    }
+
+    /// A version that nobody planned, of the job that has no schedule.
+    fn run_by_hand(&mut self) {
+        let Some(master) = self.leader() else { return };
+        let catalog = self.lead(master).map(|lead| lead.engine.catalog());
+        let job = catalog.and_then(|catalog| {
+            catalog.jobs.values().find(|job| job.by_hand()).map(|job| job.row.id)
+        });
+        if let Some(job) = job {
+            self.tell(format_args!("run job {job} now"));
+            self.ask(Input::RunNow { asked: asked("now"), job, set: BTreeMap::new() });
+        }
     }
 
     /// The job file, in the history.
@@ -131,7 +146,7 @@ impl World {
         let Some(reply) = reply else { return };
         match reply {
             Reply::Applied(Ok(applied)) => {
-                self.ledger.applied = true;
+                (self.ledger.applied, self.ledger.wanted) = (true, false);
                 self.tell(format_args!("applied: {} changes", applied.changes.len()));
             }
             Reply::Applied(Err(refusals)) => {

@@ -154,3 +154,15 @@ fn a_version_that_was_run_by_hand_is_dropped_when_its_time_comes_and_may_come_ba
     desk.turn(vec![Input::Tick]);
     assert_eq!(desk.state("one", 12), "active");
 }
+
+#[test]
+fn an_edit_of_catch_up_is_heard_by_those_who_wait_for_a_late_version() {
+    let mut desk = Desk::new();
+    desk.wait(1_200);
+    let up = "  - { name: up, schedule: { cron: '0 8 * * *' }, max_lateness: 60s, script: work }\n";
+    let down = "  - { name: down, depends_on: [up], script: work }\n";
+    desk.apply(&format!("{up}{down}"));
+    assert_eq!((desk.state("up", 0), desk.state("down", 0)), ("skipped(late)".into(), "waiting".into()));
+    desk.apply(&format!("{}{down}", up.replace("script", "catch_up: last, script")));
+    assert_eq!(desk.state("down", 0), "skipped(upstream)");
+}
