@@ -137,16 +137,19 @@ impl Dialect for Database {
             Purpose::Write | Purpose::WriteOnce | Purpose::Look | Purpose::LookOnce => {
                 self.options.patience
             }
-            Purpose::Browse | Purpose::Load => self.options.long_patience,
+            Purpose::WriteMuch | Purpose::Browse | Purpose::Load => self.options.long_patience,
         }
     }
 
     async fn session(&self, purpose: Purpose) -> Result<Box<dyn Session>, Fault> {
         // Not what the database has as its default: the guard needs to see what others commit meanwhile.
         const WRITE: &str = "BEGIN TRANSACTION ISOLATION LEVEL READ COMMITTED READ WRITE";
+        const WRITE_MUCH: &str = "BEGIN TRANSACTION ISOLATION LEVEL READ COMMITTED READ WRITE; \
+             SET LOCAL statement_timeout = '30s'";
         const SNAPSHOT: &str = "BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY";
         let (home, which, begin) = match purpose {
             Purpose::Write => (&self.writers, Which::BesideFirst, Some(WRITE)),
+            Purpose::WriteMuch => (&self.writers, Which::BesideFirst, Some(WRITE_MUCH)),
             Purpose::WriteOnce => (&self.writers, Which::Pooled, None),
             Purpose::Look | Purpose::Load => (&self.readers, Which::Pooled, Some(SNAPSHOT)),
             Purpose::LookOnce | Purpose::Browse => (&self.readers, Which::Pooled, None),

@@ -103,7 +103,7 @@ impl Store for SqlStore {
     }
 
     async fn commit(&self, epoch: Epoch, batch: &Batch) -> Result<Committed, CommitError> {
-        self.within(Purpose::Write, commit::commit(&*self.db, epoch, batch)).await
+        self.within(commit::purpose(batch), commit::commit(&*self.db, epoch, batch)).await
     }
 
     async fn load(&self, scope: &Scope) -> Result<Snapshot, StoreError> {

@@ -100,7 +100,7 @@ impl Dialect for Database {
             Purpose::Write | Purpose::WriteOnce | Purpose::Look | Purpose::LookOnce => {
                 self.options.patience
             }
-            Purpose::Browse | Purpose::Load => self.options.long_patience,
+            Purpose::WriteMuch | Purpose::Browse | Purpose::Load => self.options.long_patience,
         }
     }
 
@@ -108,7 +108,9 @@ impl Dialect for Database {
         let (home, which, begin) = match purpose {
             // Not a deferred one: a transaction that reads first and then writes would fail at once where
             // another one wrote in between.
-            Purpose::Write => (&self.writer, Which::TheOne, Some("BEGIN IMMEDIATE")),
+            Purpose::Write | Purpose::WriteMuch => {
+                (&self.writer, Which::TheOne, Some("BEGIN IMMEDIATE"))
+            }
             Purpose::WriteOnce => (&self.writer, Which::TheOne, None),
             Purpose::Look | Purpose::Load => (&self.readers, Which::Pooled, Some("BEGIN")),
             Purpose::LookOnce | Purpose::Browse => (&self.readers, Which::Pooled, None),

@@ -17,6 +17,16 @@ use crate::admit::{Believed, Found, Needs, RunMark, admit};
 /// already rare.
 const TRIES_MAX: u32 = 5;
 
+/// From so many writes on a batch is one that may take long: applying thousands of jobs does, and a store that
+/// took it for no answer would never let them in.
+const MUCH: usize = 1_000;
+
+/// What a batch is to its database.
+pub(crate) fn purpose(batch: &Batch) -> Purpose {
+    let writes: usize = batch.units.iter().map(|unit| unit.writes.len()).sum();
+    if writes < MUCH { Purpose::Write } else { Purpose::WriteMuch }
+}
+
 /// How the guards are judged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Way {
@@ -56,7 +66,7 @@ async fn attempt(
     batch: &Batch,
     way: Way,
 ) -> Result<Committed, Fault> {
-    let mut session = db.session(Purpose::Write).await?;
+    let mut session = db.session(purpose(batch)).await?;
     match within(&mut *session, db.catalog(), (epoch, batch), way).await {
         Ok(committed) => {
             session.finish().await?;
@@ -202,10 +212,20 @@ async fn rows(
 
 #[cfg(test)]
 mod tests {
-    use hera_common::id::{JobId, RunId};
-    use hera_common::unit::Marks;
+    use hera_common::id::{ActionId, JobId, RunId};
+    use hera_common::unit::{Batch, Marks, Unit, Write};
 
-    use super::raised;
+    use super::super::dialect::Purpose;
+    use super::{MUCH, purpose, raised};
+
+    #[test]
+    fn a_batch_of_many_writes_may_take_longer() {
+        let write = Write::DropPlanned(ActionId::from_raw(1));
+        let unit = |count| Unit { writes: vec![write.clone(); count], ..Unit::default() };
+        let batch = |units: Vec<Unit>| Batch { units, ..Batch::default() };
+        assert_eq!(purpose(&batch(vec![unit(MUCH - 1)])), Purpose::Write);
+        assert_eq!(purpose(&batch(vec![unit(MUCH / 2), unit(MUCH / 2)])), Purpose::WriteMuch);
+    }
 
     #[test]
     fn marks_are_written_only_when_one_is_higher() {

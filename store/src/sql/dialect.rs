@@ -17,6 +17,8 @@ use crate::read::LogRead;
 pub(crate) enum Purpose {
     /// One transaction that writes; on SQLite it is the only one.
     Write,
+    /// One that writes so much that its time says nothing about the database's health.
+    WriteMuch,
     /// One statement that writes, and is its own transaction.
     WriteOnce,
     /// Many statements that see the rows of one instant.
