@@ -1,3 +1,4 @@
 //! Tests of the whole product, and what they share.
 
+pub mod cluster;
 pub mod sim;
