@@ -59,16 +59,16 @@ pub(crate) async fn open(url: &str, options: &Options) -> Result<SqlStore, Store
     });
     migrated.map_err(|error| named(&at, error))?;
     let statements = Arc::new(AtomicU64::new(0));
-    let pool = |connections: u32, patience: Duration| {
+    let pool = |connections: u32, to: PgConnectOptions| {
         let pool = PgPoolOptions::new()
             .max_connections(connections)
             .acquire_timeout(options.patience)
             .after_connect(|connection, _meta| Box::pin(durable(connection)))
-            .connect_lazy_with(limited(server.clone(), patience));
+            .connect_lazy_with(to);
         Arc::new(Home::new(pool, Arc::clone(&statements)))
     };
-    let (writers, readers) =
-        (pool(WRITERS, options.patience), pool(options.readers.max(1), options.long_patience));
+    let writers = pool(WRITERS, by_key(limited(server.clone(), options.patience)));
+    let readers = pool(options.readers.max(1), limited(server, options.long_patience));
     let options = options.clone();
     Ok(SqlStore::new(Arc::new(Database { writers, readers, statements, options })))
 }
@@ -119,6 +119,19 @@ fn limited(server: PgConnectOptions, patience: Duration) -> PgConnectOptions {
         ("tcp_keepalives_idle", seconds(patience * 2)),
         ("tcp_keepalives_interval", seconds(patience)),
         ("tcp_keepalives_count", "3".to_owned()),
+        // It would compile a statement for longer than the statement runs.
+        ("jit", "off".to_owned()),
+    ])
+}
+
+/// What writes finds its rows by their keys, however many there are. So one plan is right for all batches and for
+/// tables of any size: also one that was made while they were empty, which nobody makes anew for a minute.
+fn by_key(server: PgConnectOptions) -> PgConnectOptions {
+    server.options([
+        ("plan_cache_mode", "force_generic_plan"),
+        ("enable_seqscan", "off"),
+        ("enable_hashjoin", "off"),
+        ("enable_mergejoin", "off"),
     ])
 }
 
