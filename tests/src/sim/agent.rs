@@ -20,7 +20,7 @@ impl World {
         let stale_term = self.note_epoch(worker, answer.as_ref().map(|(epoch, _)| *epoch));
         let answer = answer.map(|(_epoch, answer)| answer);
         if matches!(answer, Some(Answer::Stale)) {
-            self.to_worker(worker, 0, ToWorker::Register);
+            self.tell_worker(worker, 0, ToWorker::Register);
         }
         match (about, answer) {
             (Call::Register, Some(Answer::Registered(Some(registered)))) => {
@@ -42,7 +42,7 @@ impl World {
                 if empty {
                     self.later(worker, ToWorker::Poll);
                 } else {
-                    self.to_worker(worker, 0, ToWorker::Poll);
+                    self.tell_worker(worker, 0, ToWorker::Poll);
                 }
             }
             (Call::Poll, Some(Answer::Stale)) => {
@@ -77,7 +77,7 @@ impl World {
 
     fn later(&mut self, worker: usize, what: ToWorker) {
         let wait = self.dice.between(AGAIN_MS.0, AGAIN_MS.1);
-        self.to_worker(worker, wait, what);
+        self.tell_worker(worker, wait, what);
     }
 
     /// Registered: ends first, then work.
@@ -93,10 +93,10 @@ impl World {
             })
             .collect();
         for token in ends {
-            self.to_worker(worker, 0, ToWorker::End(token));
+            self.tell_worker(worker, 0, ToWorker::End(token));
         }
         self.beat(worker);
-        self.to_worker(worker, 1, ToWorker::Poll);
+        self.tell_worker(worker, 1, ToWorker::Poll);
     }
 
     fn granted(&mut self, worker: usize, grant: Grant) {
@@ -113,7 +113,7 @@ impl World {
         if draining {
             self.hear(worker, token, Heard::Drain);
         } else {
-            self.to_worker(worker, 0, ToWorker::Start(token));
+            self.tell_worker(worker, 0, ToWorker::Start(token));
         }
     }
 
@@ -171,7 +171,7 @@ impl World {
             self.act(worker, token, action);
         }
         if freed {
-            self.to_worker(worker, 0, ToWorker::Poll);
+            self.tell_worker(worker, 0, ToWorker::Poll);
         }
     }
 
@@ -191,7 +191,7 @@ impl World {
                 let ending = std::mem::replace(&mut attempt.ending, true);
                 own.disk.spool.insert(token, (attempt.run, outcome));
                 if !ending {
-                    self.to_worker(worker, 0, ToWorker::End(token));
+                    self.tell_worker(worker, 0, ToWorker::End(token));
                 }
             }
             Action::KillFailed(_detail) => {
@@ -214,12 +214,12 @@ impl World {
                 if let Some(agent) = own.agent.as_mut() {
                     agent.attempts.remove(&token);
                 }
-                self.to_worker(worker, 0, ToWorker::Poll);
+                self.tell_worker(worker, 0, ToWorker::Poll);
             }
         }
         let Some(agent) = self.agent(worker) else { return };
         if agent.draining && agent.attempts.is_empty() {
-            self.to_worker(worker, 0, ToWorker::Leave);
+            self.tell_worker(worker, 0, ToWorker::Leave);
         }
     }
 
@@ -243,7 +243,7 @@ impl World {
             self.hear(worker, *token, Heard::Drain);
         }
         if tokens.is_empty() {
-            self.to_worker(worker, 0, ToWorker::Leave);
+            self.tell_worker(worker, 0, ToWorker::Leave);
         }
     }
 

@@ -125,7 +125,7 @@ impl World {
                 if !self.put(master, Caller::Nobody, input) {
                     // The leader is reading: it takes the answer when it is back.
                     let what = ToMaster::Outcomes { asked, ends: Some(ends) };
-                    self.to_master(master, 50, what);
+                    self.tell_master(master, 50, what);
                 }
             }
         }
@@ -140,9 +140,9 @@ impl World {
             self.after(wait, Event::Store { master, life, what });
         } else if let ToStore::Outcomes(asked) = what {
             // This question is repeated for ever, not given up.
-            self.to_master(master, wait + 500, ToMaster::Outcomes { asked, ends: None });
+            self.tell_master(master, wait + 500, ToMaster::Outcomes { asked, ends: None });
         } else if let ToStore::Look { caller, .. } = what {
-            self.to_master(master, wait + 500, ToMaster::Looked { caller, said: None });
+            self.tell_master(master, wait + 500, ToMaster::Looked { caller, said: None });
         }
     }
 

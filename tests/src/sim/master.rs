@@ -206,13 +206,13 @@ impl World {
         }
     }
 
-    pub(super) fn to_master(&mut self, master: usize, wait: i64, what: ToMaster) {
+    pub(super) fn tell_master(&mut self, master: usize, wait: i64, what: ToMaster) {
         let Some(life) = self.masters.get(master).map(|own| own.life) else { return };
         self.after(wait, Event::Master { master, life, what });
     }
 
     fn no_answer(&mut self, master: usize, waits: Waits) {
-        self.to_master(master, STORE_MS, ToMaster::NoAnswer(waits));
+        self.tell_master(master, STORE_MS, ToMaster::NoAnswer(waits));
     }
 
     /// Another master was quicker, or the store is away.
@@ -262,7 +262,7 @@ impl World {
         let now = Now { wall: snapshot.store_now, boot };
         lead.engine.load(snapshot, now);
         (lead.at, lead.stepped, lead.settled) = (At::Idle, now, true);
-        self.to_master(master, 0, ToMaster::Renew);
+        self.tell_master(master, 0, ToMaster::Renew);
         self.turn(master);
     }
 
@@ -343,7 +343,7 @@ impl World {
             }
         }
         for wait in DOUBTS_MS {
-            self.to_master(master, wait, ToMaster::Doubt(touched.clone()));
+            self.tell_master(master, wait, ToMaster::Doubt(touched.clone()));
         }
         self.read_again(master, touched);
     }
@@ -353,7 +353,7 @@ impl World {
         lead.doubts.extend(jobs);
         lead.doubts.sort_unstable();
         lead.doubts.dedup();
-        self.to_master(master, 0, ToMaster::Turn);
+        self.tell_master(master, 0, ToMaster::Turn);
     }
 
     /// Whoever waits or asks meanwhile hears that nobody knows.
@@ -411,9 +411,9 @@ impl World {
         };
         let real = host.map_or(0, |host| host.until(now.boot.plus(sleep), self.now));
         if queued {
-            self.to_master(master, 0, ToMaster::Turn);
+            self.tell_master(master, 0, ToMaster::Turn);
         } else {
-            self.to_master(master, real, ToMaster::Wake(number));
+            self.tell_master(master, real, ToMaster::Wake(number));
         }
     }
 
@@ -435,7 +435,7 @@ impl World {
         let Some(lead) = self.lead(master) else { return };
         let epoch = lead.epoch;
         self.ask_store(master, ToStore::Renew { epoch, sent });
-        self.to_master(master, RENEW_MS, ToMaster::Renew);
+        self.tell_master(master, RENEW_MS, ToMaster::Renew);
     }
 
     fn renewed(&mut self, master: usize, sent: Boot, result: Result<Wall, StoreError>) {
@@ -458,7 +458,7 @@ impl World {
         lead.inbox.push(Tagged { tag, input });
         if matches!(lead.at, At::Idle) {
             let wait = self.dice.below(4);
-            self.to_master(master, wait, ToMaster::Turn);
+            self.tell_master(master, wait, ToMaster::Turn);
         }
         true
     }

@@ -147,7 +147,7 @@ impl World {
             kill_failed: Vec::new(),
         });
         self.tell(format_args!("w{worker} starts"));
-        self.to_worker(worker, 0, ToWorker::Register);
+        self.tell_worker(worker, 0, ToWorker::Register);
     }
 
     /// The agent ends at once; its shims see that.
@@ -166,7 +166,7 @@ impl World {
         }
     }
 
-    pub(super) fn to_worker(&mut self, worker: usize, wait: i64, what: ToWorker) {
+    pub(super) fn tell_worker(&mut self, worker: usize, wait: i64, what: ToWorker) {
         let Some(life) = self.workers.get(worker).map(|own| own.life) else { return };
         self.after(wait, Event::Worker { worker, life, what });
     }
@@ -232,12 +232,12 @@ impl World {
             for _copy in 0..self.copies(worker, master) {
                 let wait = self.travel();
                 let what = ToMaster::Request { from: caller, request: request.clone() };
-                self.to_master(master, wait, what);
+                self.tell_master(master, wait, what);
             }
         }
         let limit = Duration::from_millis(u64::try_from(limit).unwrap_or(0));
         let real = host.until(host.boot(now).plus(limit), now);
-        self.to_worker(worker, real, ToWorker::NoAnswer(call));
+        self.tell_worker(worker, real, ToWorker::NoAnswer(call));
     }
 
     /// The newest leader, or any master: a worker tries them in turn.
@@ -327,7 +327,7 @@ impl World {
         agent.beat_at = Some(at);
         agent.beats += 1;
         let number = agent.beats;
-        self.to_worker(worker, wait, ToWorker::Beat(number));
+        self.tell_worker(worker, wait, ToWorker::Beat(number));
     }
 
     fn start(&mut self, worker: usize, token: Token) {
@@ -368,7 +368,7 @@ impl World {
         agent.draining = true;
         self.tell(format_args!("w{worker} drains"));
         self.deregister(worker, false);
-        self.to_worker(worker, patience, ToWorker::DrainOver);
+        self.tell_worker(worker, patience, ToWorker::DrainOver);
     }
 
     pub(super) fn deregister(&mut self, worker: usize, gone: bool) {
