@@ -102,6 +102,7 @@ impl World {
     }
 
     /// Sends an answer on its way.
+    #[expect(clippy::needless_pass_by_value, reason = "an answer is made to be sent")]
     fn reply(&mut self, master: usize, caller: Caller, answer: Answer) {
         let Caller::Worker { worker, life, call, .. } = caller else { return };
         let Some(epoch) = self.lead(master).map(|lead| lead.epoch) else { return };
@@ -255,7 +256,18 @@ impl World {
                         "    {put:?} action {} of job {} @{} {} seq {}",
                         row.id, row.job, row.version, row.state, row.seq
                     )),
-                    other => {
+                    other @ (Write::DropPlanned(_)
+                    | Write::Bindings(..)
+                    | Write::Attempt(..)
+                    | Write::LateReport(..)
+                    | Write::Output(..)
+                    | Write::Gap(_)
+                    | Write::Job(..)
+                    | Write::Cursor(..)
+                    | Write::Revision(_)
+                    | Write::Group(..)
+                    | Write::Worker(..)
+                    | Write::Audit(_)) => {
                         let text: String = format!("{other:?}").chars().take(120).collect();
                         self.tell(format_args!("    {text}"));
                     }

@@ -302,7 +302,7 @@ impl World {
         let Some(lead) = self.lead(master).filter(|lead| lead.number == number) else { return };
         let (step, sent) = match std::mem::replace(&mut lead.at, At::Idle) {
             At::Committing(step, sent) => (*step, sent),
-            other => {
+            other @ (At::Loading | At::Idle | At::Reading(_)) => {
                 lead.at = other;
                 return;
             }
@@ -381,7 +381,7 @@ impl World {
         let Some(lead) = self.lead(master).filter(|lead| lead.number == number) else { return };
         let jobs = match std::mem::replace(&mut lead.at, At::Idle) {
             At::Reading(jobs) => jobs,
-            other => {
+            other @ (At::Loading | At::Idle | At::Committing(..)) => {
                 lead.at = other;
                 return;
             }

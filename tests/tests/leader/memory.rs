@@ -92,7 +92,10 @@ fn deleting_a_job_keeps_the_ids_that_its_dependents_took() {
     desk.apply(&format!("{root}{up}{down}"));
     assert_eq!((desk.state("up", 0), desk.state("down", 0)), ("waiting".into(), "waiting".into()));
     // What waits for `up` hears that it is skipped, and gets its run within the edit.
-    desk.apply(&format!("{root}{}", "  - { name: down, schedule: { cron: '0 8 * * *' }, script: work }"));
+    desk.apply(&format!(
+        "{root}{}",
+        "  - { name: down, schedule: { cron: '0 8 * * *' }, script: work }"
+    ));
     assert_eq!(desk.state("down", 0), "active");
     let action = desk.bound("root", 0);
     let reply = desk.ask(manual(action));
@@ -105,7 +108,7 @@ fn a_row_whose_id_is_in_use_by_now_is_left_out() {
     let mut desk = Desk::new();
     desk.apply(TWO);
     let action = desk.bound("up", 8);
-    let step = desk.step(vec![manual(action.clone())]);
+    let step = desk.step(vec![manual(action)]);
     assert_eq!(desk.commit(&step).unwrap().outcomes, [Outcome::Done]);
     // The answer never came, and the leader has read nothing again: it takes the same id for something else.
     desk.lead();
@@ -162,7 +165,10 @@ fn an_edit_of_catch_up_is_heard_by_those_who_wait_for_a_late_version() {
     let up = "  - { name: up, schedule: { cron: '0 8 * * *' }, max_lateness: 60s, script: work }\n";
     let down = "  - { name: down, depends_on: [up], script: work }\n";
     desk.apply(&format!("{up}{down}"));
-    assert_eq!((desk.state("up", 0), desk.state("down", 0)), ("skipped(late)".into(), "waiting".into()));
+    assert_eq!(
+        (desk.state("up", 0), desk.state("down", 0)),
+        ("skipped(late)".into(), "waiting".into())
+    );
     desk.apply(&format!("{}{down}", up.replace("script", "catch_up: last, script")));
     assert_eq!(desk.state("down", 0), "skipped(upstream)");
 }
