@@ -6,6 +6,7 @@ mod cargo;
 mod ci;
 mod packages;
 mod pg;
+mod sim;
 mod test;
 mod tidy;
 
@@ -33,6 +34,10 @@ enum Command {
     Ci,
     /// Checks the rules of the tree that no compiler knows: who may import whom, names, sizes, places.
     Tidy,
+    /// Tells histories of the simulated cluster, and stops at what is wrong in them.
+    ///
+    /// One seed is one history, and tells the same each time: `--seed K` tells it whole.
+    Sim(sim::Arguments),
     /// Starts, stops and finds the PostgreSQL server that tests share when they are run by hand.
     #[command(subcommand)]
     Pg(pg::Command),
@@ -43,6 +48,7 @@ fn main() -> ExitCode {
         Command::Test(arguments) => test::run(&arguments),
         Command::Ci => ci::run(),
         Command::Tidy => tidy::run(),
+        Command::Sim(arguments) => sim::run(&arguments),
         Command::Pg(command) => pg::run(&command),
     };
     done.unwrap_or_else(|error| {

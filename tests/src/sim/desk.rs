@@ -30,11 +30,11 @@ impl World {
             | Request::Release { .. } => false,
         };
         if stale {
-            self.reply(master, from, Answer::Stale);
+            self.reply(master, from, &Answer::Stale);
             return;
         }
         if !self.put(master, from, input(request)) {
-            self.reply(master, from, Answer::Unknown);
+            self.reply(master, from, &Answer::Unknown);
         }
     }
 
@@ -77,7 +77,7 @@ impl World {
                 return;
             }
         };
-        self.reply(master, caller, answer);
+        self.reply(master, caller, &answer);
     }
 
     /// Verdicts of the engine; what it does not hold is looked up first.
@@ -92,18 +92,17 @@ impl World {
             let finish = matches!(caller, Caller::Worker { finish: true, .. });
             self.ask_store(master, ToStore::Look { epoch, caller, items: said, finish });
         } else {
-            self.reply(master, caller, Answer::Verdicts(said));
+            self.reply(master, caller, &Answer::Verdicts(said));
         }
     }
 
     pub(super) fn looked(&mut self, master: usize, caller: Caller, said: Option<Vec<Said>>) {
         let answer = said.map_or(Answer::Unknown, Answer::Verdicts);
-        self.reply(master, caller, answer);
+        self.reply(master, caller, &answer);
     }
 
     /// Sends an answer on its way.
-    #[expect(clippy::needless_pass_by_value, reason = "an answer is made to be sent")]
-    fn reply(&mut self, master: usize, caller: Caller, answer: Answer) {
+    fn reply(&mut self, master: usize, caller: Caller, answer: &Answer) {
         let Caller::Worker { worker, life, call, .. } = caller else { return };
         let Some(epoch) = self.lead(master).map(|lead| lead.epoch) else { return };
         for _copy in 0..self.copies(worker, master) {
@@ -138,7 +137,7 @@ impl World {
         let cut = self.net.store_cut.contains(&master) || self.dice.permille(self.net.loss / 4);
         let wait = self.travel();
         if !cut {
-            self.after(wait, Event::Store { master, life, what });
+            self.after(wait, Event::Store { master, life, what: Box::new(what) });
         } else if let ToStore::Outcomes(asked) = what {
             // This question is repeated for ever, not given up.
             self.tell_master(master, wait + 500, ToMaster::Outcomes { asked, ends: None });
@@ -192,7 +191,7 @@ impl World {
         let repeated = matches!(answer, ToMaster::Outcomes { .. } | ToMaster::Looked { .. });
         if !lost || repeated {
             let wait = self.travel();
-            self.after(wait, Event::Master { master, life, what: answer });
+            self.after(wait, Event::Master { master, life, what: Box::new(answer) });
         }
     }
 
@@ -247,15 +246,15 @@ impl World {
         for (number, unit) in batch.units.iter().enumerate() {
             self.tell(format_args!("  unit {number} after {:?}: {:?}", unit.after, unit.guards));
             for write in &unit.writes {
-                match write {
-                    Write::Run(put, row) => self.tell(format_args!(
-                        "    {put:?} run r{} of action {} job {} @{} {} seq {}",
+                let text = match write {
+                    Write::Run(put, row) => format!(
+                        "{put:?} run r{} of action {} job {} @{} {} seq {}",
                         row.id, row.action, row.job, row.version, row.state, row.hb_seq
-                    )),
-                    Write::Action(put, row) => self.tell(format_args!(
-                        "    {put:?} action {} of job {} @{} {} seq {}",
+                    ),
+                    Write::Action(put, row) => format!(
+                        "{put:?} action {} of job {} @{} {} seq {}",
                         row.id, row.job, row.version, row.state, row.seq
-                    )),
+                    ),
                     other @ (Write::DropPlanned(_)
                     | Write::Bindings(..)
                     | Write::Attempt(..)
@@ -267,11 +266,9 @@ impl World {
                     | Write::Revision(_)
                     | Write::Group(..)
                     | Write::Worker(..)
-                    | Write::Audit(_)) => {
-                        let text: String = format!("{other:?}").chars().take(120).collect();
-                        self.tell(format_args!("    {text}"));
-                    }
-                }
+                    | Write::Audit(_)) => format!("{other:?}").chars().take(120).collect(),
+                };
+                self.tell(format_args!("    {text}"));
             }
         }
     }

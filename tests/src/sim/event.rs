@@ -21,13 +21,13 @@ pub(super) enum Event {
     Master {
         master: usize,
         life: u32,
-        what: ToMaster,
+        what: Box<ToMaster>,
     },
     /// Reaches the store, whatever became of the sender.
     Store {
         master: usize,
         life: u32,
-        what: ToStore,
+        what: Box<ToStore>,
     },
     /// Reaches one life of a worker's process, as with masters.
     Worker {

@@ -151,6 +151,7 @@ impl World {
         }
         if own.stopped > now {
             let wait = own.stopped - now + self.dice.below(3);
+            let what = Box::new(what);
             self.after(wait, Event::Master { master, life, what });
             return;
         }
@@ -208,7 +209,7 @@ impl World {
 
     pub(super) fn tell_master(&mut self, master: usize, wait: i64, what: ToMaster) {
         let Some(life) = self.masters.get(master).map(|own| own.life) else { return };
-        self.after(wait, Event::Master { master, life, what });
+        self.after(wait, Event::Master { master, life, what: Box::new(what) });
     }
 
     fn no_answer(&mut self, master: usize, waits: Waits) {

@@ -149,8 +149,8 @@ impl World {
 
     fn happen(&mut self, event: Event) {
         match event {
-            Event::Master { master, life, what } => self.master_event(master, life, what),
-            Event::Store { master, life, what } => self.store_event(master, life, what),
+            Event::Master { master, life, what } => self.master_event(master, life, *what),
+            Event::Store { master, life, what } => self.store_event(master, life, *what),
             Event::Worker { worker, life, what } => self.worker_event(worker, life, what),
             Event::Process { process, what } => self.process_event(process, what),
             Event::Fault => self.fault(),

@@ -197,11 +197,13 @@ impl Desk {
         let tokens = tokens.iter().map(|byte| token(*byte)).collect();
         let Registered { worker, incarnation } = of;
         let replies = self.turn(vec![Input::Poll { worker, incarnation, tokens }]);
-        let granted = replies.into_iter().filter_map(|reply| match reply {
-            Reply::Granted(grants) => Some(grants),
-            _ => None,
-        });
-        granted.flatten().collect()
+        let mut granted = Vec::new();
+        for reply in replies {
+            if let Reply::Granted(grants) = reply {
+                granted.extend(grants);
+            }
+        }
+        granted
     }
 
     pub(crate) fn start(&mut self, grant: &Grant) -> VerdictKind {

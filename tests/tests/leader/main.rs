@@ -1,11 +1,10 @@
 //! A leader's memory and its store, by small stories: each was a fault that the simulator found.
 #![expect(
+    clippy::unwrap_used,
     clippy::panic,
     clippy::indexing_slicing,
-    clippy::wildcard_enum_match_arm,
-    reason = "test helpers"
+    reason = "what tests share fails loudly, as tests do"
 )]
-#![expect(clippy::unwrap_used, clippy::expect_used, reason = "helpers of tests fail loudly")]
 
 mod desk;
 mod grants;
