@@ -79,8 +79,10 @@ pub fn run(seed: u64, options: Options) -> History {
     if !world.ledger.applied {
         world.apply(true);
     }
-    world.run_until(SLOTS_MS);
-    let end = SLOTS_MS + REST_MS;
+    // Where the store's clock is slow, slots come later.
+    let slots = SLOTS_MS + (-world.store_jump).max(0);
+    world.run_until(slots);
+    let end = slots + REST_MS;
     while world.now < end && world.wrong.is_none() && !world.quiet_now() {
         world.run_until(world.now + LOOK_MS);
     }

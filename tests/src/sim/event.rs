@@ -15,7 +15,6 @@ use hera_worker::process::order::StopCause;
 
 /// Something at an instant of real time.
 #[derive(Debug)]
-#[expect(clippy::large_enum_variant, reason = "some hundred live at once")]
 pub(super) enum Event {
     /// Reaches one life of a master's process: dropped when that is over, late while it is stopped.
     Master {
