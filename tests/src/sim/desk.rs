@@ -235,10 +235,11 @@ impl World {
         result
     }
 
-    /// A leader may take a path twice while it does not know of a commit that came late, and a token that an earlier
+    /// A leader may take a name twice while it does not know of a commit that came late, and a token that an earlier
     /// leader had given up. Either way one batch fails, and what it was about is read again.
     fn excused(&self, fault: &str) -> bool {
-        fault.contains("Token(") || (self.lags() && fault.contains("Path("))
+        let named = fault.contains("Path(") || fault.contains("WorkerName(");
+        fault.contains("Token(") || (self.lags() && named)
     }
 
     /// A batch that cannot be carried out, for whoever looks for the reason.
