@@ -15,8 +15,9 @@ async fn a_standby_names_the_leader_and_takes_over_when_it_is_killed() {
     // A question to the standby is answered with the leader's address; the command follows it.
     let leader = wait_for_async("the standby's word on who leads", LIMIT, || async {
         let refusal = cluster.ask_master(second).await.err()?;
-        let leader = refusal.metadata().get(hera_proto::LEADER_KEY)?;
-        Some(leader.to_str().ok()?.to_owned())
+        let leader = refusal.metadata().get(hera_proto::LEADER_KEY)?.to_str().ok()?.to_owned();
+        // Until it has looked once it knows of none.
+        (!leader.is_empty()).then_some(leader)
     })
     .await
     .unwrap();
