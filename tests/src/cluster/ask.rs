@@ -74,21 +74,17 @@ impl Cluster {
         Ok(action.live_run.context("a running action has a run")?.worker)
     }
 
-    /// What the leader knows of a worker.
-    pub async fn known_worker(&self, name: &str) -> Option<v1::Worker> {
+    /// How often a worker has registered; nothing where the leader does not know it.
+    pub(super) async fn incarnation(&self, name: &str) -> Option<i64> {
         for master in &self.masters {
             let mut client = ClusterServiceClient::new(master.channel.clone());
             let request = v1::ListWorkersRequest::default();
             if let Ok(answer) = client.list_workers(request).await {
-                return answer.into_inner().workers.into_iter().find(|w| w.name == name);
+                let workers = answer.into_inner().workers;
+                return workers.iter().find(|w| w.name == name).map(|w| w.incarnation);
             }
         }
         None
-    }
-
-    /// How often a worker has registered.
-    pub(super) async fn incarnation(&self, name: &str) -> Option<i64> {
-        Some(self.known_worker(name).await?.incarnation)
     }
 }
 

@@ -35,15 +35,11 @@ async fn frozen(first: &str) -> Frozen {
 }
 
 impl Frozen {
-    /// Wakes the worker, and waits until the leader has heard of it.
-    async fn wake(&mut self) {
-        self.cluster.worker(&self.holder).unwrap().resume().unwrap();
-        wait_for_async("word of the woken worker", LIMIT, || async {
-            let worker = self.cluster.known_worker(&self.holder).await?;
-            worker.heard_ms_ago.filter(|ago| *ago < 1_000)
-        })
-        .await
-        .unwrap();
+    /// Wakes the worker, and waits until it has noticed the end of its job.
+    fn wake(&mut self) {
+        let worker = self.cluster.worker(&self.holder).unwrap();
+        worker.resume().unwrap();
+        worker.stderr().wait_for("ended", LIMIT).unwrap();
     }
 
     fn attempts(&self) -> Vec<Value> {
@@ -71,7 +67,7 @@ async fn a_frozen_workers_job_is_dead_before_another_worker_starts_it() {
     let journal = frozen.cluster.journal().unwrap();
     let last_tick = journal.of("load", "tick").last().unwrap().at_ms;
     assert!(last_tick <= frozen.second.at_ms, "the first attempt wrote after the second had begun");
-    frozen.wake().await;
+    frozen.wake();
     frozen.check_end().await;
     // The woken worker works again: the other one has gone.
     let other = frozen.cluster.other_worker(&frozen.holder).unwrap();
@@ -85,7 +81,7 @@ async fn the_late_success_of_a_frozen_worker_is_kept_beside_and_changes_nothing(
     let mut frozen = frozen("gate frozen").await;
     let end = frozen.cluster.journal().unwrap().only("load", "end").unwrap().clone();
     assert_eq!(end.fence, frozen.first.fence);
-    frozen.wake().await;
+    frozen.wake();
     let row = wait_for_async("the late report", LIMIT, || async {
         frozen.attempts().into_iter().find(|row| !row["late_report"].is_null())
     })

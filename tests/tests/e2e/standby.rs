@@ -59,8 +59,7 @@ async fn a_second_master_on_the_same_sqlite_is_refused() {
     let mut second = Process::spawn("the second master", &mut command).unwrap();
     let ended = second.wait(LIMIT).unwrap();
     assert!(!ended.success());
-    let words = second.stderr().text();
-    assert!(words.contains("another master"), "{words}");
+    let words = second.stderr().wait_for("another master", LIMIT).unwrap();
     assert!(words.contains(&cluster.dir().join("store").display().to_string()), "{words}");
     cluster.hera_ends(0, &["get", "jobs"]).unwrap();
 }
