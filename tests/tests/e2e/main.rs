@@ -17,6 +17,7 @@ mod lost_master;
 mod lost_worker;
 mod many_due;
 mod night;
+mod outages;
 mod refusals;
 mod rename;
 mod standby;
