@@ -13,6 +13,7 @@ use bytes::Bytes;
 use hera_common::id::Token;
 use hera_proto::v1::worker_service_client::WorkerServiceClient;
 use hera_proto::{LEADER_KEY, MESSAGE_BYTES_MAX, v1};
+use tokio::sync::watch;
 use tonic::transport::{Channel, Endpoint};
 use tonic::{Code, Request, Response, Status};
 
@@ -92,6 +93,8 @@ pub struct Registration {
 pub struct Link {
     instance_id: String,
     inside: Mutex<Inside>,
+    /// The highest epoch that a master has answered with.
+    term: watch::Sender<i64>,
 }
 
 #[derive(Debug)]
@@ -124,7 +127,8 @@ impl Link {
             header: v1::WorkerHeader::default(),
             rpc: FIRST_LIMIT,
         };
-        Ok(Self { instance_id, inside: Mutex::new(inside) })
+        let (term, _heard) = watch::channel(0);
+        Ok(Self { instance_id, inside: Mutex::new(inside), term })
     }
 
     /// Makes this process the worker of its name.
@@ -159,9 +163,19 @@ impl Link {
         Ok(timing)
     }
 
-    /// Waits for work under these tokens. An assignment that cannot be understood is left to the
-    /// leader, which takes it back.
+    /// Waits for work under these tokens, until another call meets a leader of a later term: the one that
+    /// was asked may be frozen, and would be waited for in vain. An assignment that cannot be understood is
+    /// left to the leader, which takes it back.
     pub async fn poll(&self, tokens: &[Token]) -> Result<Vec<Assignment>, CallError> {
+        let mut term = self.term.subscribe();
+        tokio::select! {
+            answer = self.poll_here(tokens) => answer,
+            // The link holds the other end.
+            _changed = term.changed() => Err(CallError::NotLeading { moved: true }),
+        }
+    }
+
+    async fn poll_here(&self, tokens: &[Token]) -> Result<Vec<Assignment>, CallError> {
         let tokens = tokens.iter().map(|token| token.bytes().to_vec()).collect();
         let request = v1::PollRequest { header: self.header(), tokens };
         let call = |mut to: Client, request| async move { to.poll(request).await };
@@ -275,10 +289,11 @@ impl Link {
         let status = match answered {
             Ok(Ok(response)) => {
                 let message = response.into_inner();
-                let stale = self.with(|inside| {
+                let (stale, epoch) = self.with(|inside| {
                     inside.route.answered();
-                    inside.saw(header(&message))
+                    (inside.saw(header(&message)), inside.header.max_epoch_seen)
                 });
+                self.term.send_if_modified(|known| std::mem::replace(known, epoch) < epoch);
                 return Ok(Answer { message, stale });
             }
             Ok(Err(status)) => status,
