@@ -33,7 +33,13 @@ async fn a_leader_that_hangs_and_wakes_does_nothing_twice() {
     .unwrap();
     assert!(now.epoch > old.epoch);
     cluster.open_gate("extract").unwrap();
-    cluster.said("right", "start", 1).await.unwrap();
+    let end = cluster.said("extract", "end", 1).await.unwrap();
+    let right = cluster.said("right", "start", 1).await.unwrap();
+    // The worker asks the new leader for work as soon as that has taken its word.
+    assert!(
+        right.at_ms - end.at_ms < 8_000,
+        "it waited for the frozen leader's connection to break"
+    );
     // The old leader wakes in the middle of the night of the new one, and steps down.
     cluster.master_process(0).unwrap().resume().unwrap();
     cluster.open_gate("right").unwrap();
