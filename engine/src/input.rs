@@ -109,6 +109,7 @@ pub enum Input {
 pub struct Registration {
     pub name: String,
     pub state_id: String,
+    /// Made at each start of the process: which start of its folder it is, `-`, and chance.
     pub instance_id: String,
     /// Tokens of ends that it still has to report.
     pub keep: Vec<Token>,

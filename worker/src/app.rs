@@ -66,7 +66,9 @@ pub async fn run(
     let launcher = Launcher::start(config.spawner.as_deref(), state.lock_groups().await?).await?;
     let found = find(&state.attempts(), &spool).map_err(RunError::Leftovers)?;
     prune(&state.files()).map_err(RunError::Leftovers)?;
-    let link = Arc::new(Link::new(&config.masters, random_hex::<16>()?)?);
+    // The number tells the leader which of two processes came later, whenever it hears of them.
+    let instance_id = format!("{}-{}", state.starts(), random_hex::<8>()?);
+    let link = Arc::new(Link::new(&config.masters, instance_id)?);
     let registrar = Registrar::new(
         Arc::clone(&link),
         Registration {

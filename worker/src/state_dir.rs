@@ -16,6 +16,8 @@ const LOCK: &str = "lock";
 const GROUPS_LOCK: &str = "groups.lock";
 /// Holds the folder's identity.
 const STATE_ID: &str = "state_id";
+/// How often a worker has started in the folder.
+const STARTS: &str = "starts";
 /// Folders in it.
 const FOLDERS: [&str; 3] = ["attempts", "files", "spool"];
 /// How often the lock of a dead worker's processes is tried. They are gone within the grace of a stop.
@@ -43,6 +45,7 @@ pub enum StateDirError {
 pub struct StateDir {
     path: PathBuf,
     id: String,
+    starts: u64,
     _lock: File,
 }
 
@@ -70,12 +73,18 @@ impl StateDir {
             folder(&path.join(name)).map_err(failed)?;
         }
         let id = identity(&path).map_err(failed)?;
-        Ok(Self { path, id, _lock: lock })
+        let starts = count_start(&path).map_err(failed)?;
+        Ok(Self { path, id, starts, _lock: lock })
     }
 
     /// The folder's identity, made once: 32 hexadecimal digits.
     pub fn id(&self) -> &str {
         &self.id
+    }
+
+    /// Which start of a worker in this folder this is, from 1.
+    pub fn starts(&self) -> u64 {
+        self.starts
     }
 
     /// One folder for each attempt.
@@ -144,6 +153,22 @@ fn identity(folder: &Path) -> io::Result<String> {
     Ok(id)
 }
 
+/// Counts one start more.
+fn count_start(folder: &Path) -> io::Result<u64> {
+    let path = folder.join(STARTS);
+    let before = match fs::read_to_string(&path) {
+        Ok(text) => text
+            .trim()
+            .parse::<u64>()
+            .map_err(|_no_number| io::Error::other(format!("{} is damaged", path.display())))?,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => 0,
+        Err(error) => return Err(error),
+    };
+    let starts = before.saturating_add(1);
+    write_whole(&path, starts.to_string().as_bytes())?;
+    Ok(starts)
+}
+
 /// `N` random bytes in lower-case hexadecimal digits.
 ///
 /// # Errors
@@ -182,7 +207,7 @@ mod tests {
         assert!(matches!(refused, StateDirError::Busy(_)), "{refused}");
         drop(first);
         let second = StateDir::open(&path).unwrap();
-        assert_eq!(second.id(), id);
+        assert_eq!((second.id(), second.starts()), (id.as_str(), 2));
         // The first one's processes hold the lock of the groups.
         let (locked, ()) = tokio::join!(second.lock_groups(), async {
             tokio::task::yield_now().await;

@@ -239,6 +239,14 @@ impl Engine {
             return;
         }
         let another = worker.row.instance_id != new.instance_id;
+        let late = another && starts_before(&new.instance_id, &worker.row.instance_id);
+        if !stranger && late && !worker.held.is_empty() {
+            // Late, from a process that has been replaced: what the present one holds must not be taken from it.
+            let problem = format!("a later process of worker {} has registered", new.name);
+            let refusal = Refusal::of(RefusalKind::Stale, "header.instance_id", problem);
+            at.stage.answer(tag, [], Reply::Registered(Err(refusal)));
+            return;
+        }
         if another {
             worker.row.incarnation = worker.row.incarnation.next();
             worker.row.registered_at = at.now.wall;
@@ -313,4 +321,12 @@ impl Engine {
         at.stage.changed(unit, Change::Worker { name: worker.row.name.clone(), state });
         at.stage.answer(tag, [unit], Reply::Done);
     }
+}
+
+/// True where the first process started before the second one: their ids begin with the number of the start, `7-…`. Of
+/// other ids nobody can tell.
+fn starts_before(first: &str, second: &str) -> bool {
+    let number =
+        |id: &str| id.split_once('-').and_then(|(start, _random)| start.parse::<u64>().ok());
+    number(first).zip(number(second)).is_some_and(|(first, second)| first < second)
 }

@@ -265,7 +265,7 @@ impl World {
         let registration = Registration {
             name: own.name.clone(),
             state_id: format!("state of {}", own.name),
-            instance_id: format!("{} {}", own.name, own.life),
+            instance_id: format!("{}-{}", own.life, own.name),
             keep: agent.attempts.keys().copied().collect(),
             groups: Vec::new(),
             labels: Vec::new(),

@@ -121,3 +121,17 @@ fn a_run_that_is_given_back_too_often_ends() {
     assert_eq!(desk.run(run.unwrap()).state.to_string(), "failed(interrupted)");
     assert_eq!(desk.state("one", 0), "failed(interrupted)");
 }
+
+#[test]
+fn a_registration_that_comes_late_takes_nothing_from_the_process_that_replaced_it() {
+    let mut desk = Desk::new();
+    desk.apply(ONE);
+    let worker = desk.register("2-b");
+    let grants = desk.poll(worker, &[1]);
+    desk.start(&grants[0]);
+    let reply = desk.ask(Input::Register(registration("1-a")));
+    assert!(matches!(reply, Reply::Registered(Err(_))), "{reply:?}");
+    assert_eq!(desk.run(grants[0].run).state.word(), "running");
+    desk.register("3-c");
+    assert_eq!(desk.run(grants[0].run).state.to_string(), "queued(worker_restart)");
+}
