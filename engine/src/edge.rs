@@ -59,6 +59,8 @@ const fn on_success(end: ActionEnd, catch_up: CatchUp) -> EdgeState {
 
 #[cfg(test)]
 mod tests {
+    use std::fmt::Write;
+
     use expect_test::expect;
     use hera_common::action::{ActionEnd, SkipReason};
     use hera_common::run::FailReason;
@@ -78,14 +80,16 @@ mod tests {
         let mut table = String::new();
         for end in ends {
             let of = |on, catch_up| format!("{:?}", judge(on, end, catch_up));
-            table += &format!(
-                "{:<22} {:<14} {:<14} {:<9} {}\n",
+            writeln!(
+                table,
+                "{:<22} {:<14} {:<14} {:<9} {}",
                 end.to_string(),
                 of(On::Success, CatchUp::All),
                 of(On::Success, CatchUp::Last),
                 of(On::Finished, CatchUp::All),
                 of(On::Failed, CatchUp::All),
-            );
+            )
+            .unwrap();
         }
         expect![[r#"
             succeeded              Met            Met            Met       NotNeeded

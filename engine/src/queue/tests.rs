@@ -47,7 +47,7 @@ fn a_held_run_or_one_that_waits_for_a_retry_stands_before_the_others_of_its_job(
         RunState::Queued { not_before: Wall::from_ms(2_000), why: QueuedWhy::Retry },
     ] {
         let mut queue = queue(&[Run { state, ..queued(1, 7, 10) }, queued(2, 7, 20)]);
-        assert_eq!(order(&queue), [] as [i64; 0], "{state}");
+        assert_eq!(order(&queue), Vec::<i64>::new(), "{state}");
         let ended = Run { state: RunState::Ended(RunEnd::Succeeded), ..queued(1, 7, 10) };
         queue.put(&ended, None, false, NOW);
         assert_eq!(order(&queue), [2], "{state}");
@@ -65,12 +65,12 @@ fn runs_of_a_job_that_allows_overlap_are_all_offered() {
 fn an_expired_run_is_offered_for_takeover_before_its_jobs_other_versions() {
     let running = Run { state: RunState::Running(hold(1)), ..queued(1, 7, 50) };
     let mut queue = queue(&[running.clone(), queued(2, 7, 10)]);
-    assert_eq!(order(&queue), [] as [i64; 0]);
+    assert_eq!(order(&queue), Vec::<i64>::new());
     queue.put(&running, None, true, NOW);
     assert_eq!(order(&queue), [1]);
     // Its holder came back first.
     queue.put(&running, None, false, NOW);
-    assert_eq!(order(&queue), [] as [i64; 0]);
+    assert_eq!(order(&queue), Vec::<i64>::new());
 }
 
 #[test]
@@ -108,6 +108,6 @@ fn a_removed_run_leaves_no_trace() {
     assert_eq!(order(&queue), [2]);
     queue.remove(RunId::from_raw(2));
     queue.remove(RunId::from_raw(2));
-    assert_eq!(order(&queue), [] as [i64; 0]);
+    assert_eq!(order(&queue), Vec::<i64>::new());
     assert!(queue.heads().is_empty());
 }

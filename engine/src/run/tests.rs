@@ -1,5 +1,6 @@
 //! Every state of a run with every event, printed.
 
+use std::fmt::Write;
 use std::time::Duration;
 
 use expect_test::expect;
@@ -58,18 +59,20 @@ fn line(run: &Run, event: RunEvent) -> String {
     let counts = changed.run.counts;
     let mut text = changed.run.state.to_string();
     if let RunState::Queued { not_before, .. } = changed.run.state {
-        text += &format!(" +{}s", not_before.since(NOW).as_secs());
+        write!(text, " +{}s", not_before.since(NOW).as_secs()).unwrap();
     }
     if changed.run.cancel.is_some() && !changed.run.state.ended() {
         text += " flagged";
     }
     if let Some(end) = changed.attempt {
-        text += &format!(", attempt {}", end.word());
+        write!(text, ", attempt {}", end.word()).unwrap();
     }
-    text += &format!(
+    write!(
+        text,
         " [{}a {}s {}f {}l]",
         counts.attempts, counts.starts, counts.failures, counts.losses
-    );
+    )
+    .unwrap();
     if changed.run.final_token.is_some() {
         text += " told";
     }

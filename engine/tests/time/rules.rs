@@ -26,9 +26,9 @@ fn made(rules: Vec<Rule>, zone: &str) -> Schedule {
 fn check_steps(schedule: &Schedule, from: &str, to: &str) {
     let walked: Vec<_> = slots(schedule, version(from), version(to)).collect();
     assert!(walked.len() > 1, "{walked:?}");
-    for pair in walked.windows(2) {
-        assert_eq!(next_after(schedule, pair[0]), Some(pair[1]));
-        assert_eq!(prev_before(schedule, pair[1]), Some(pair[0]));
+    for (&before, &after) in walked.iter().zip(walked.iter().skip(1)) {
+        assert_eq!(next_after(schedule, before), Some(after));
+        assert_eq!(prev_before(schedule, after), Some(before));
     }
 }
 
