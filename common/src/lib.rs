@@ -9,6 +9,7 @@ pub mod job;
 pub mod limits;
 pub mod path;
 pub mod run;
+pub mod schedule;
 pub mod shift;
 pub mod snapshot;
 pub mod spec;

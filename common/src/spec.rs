@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use crate::path::Path;
+use crate::schedule::{CalendarUse, ScheduleSpec};
 use crate::shift::Shift;
 
 /// The definition of a job in one revision, after its groups' defaults.
@@ -18,6 +19,8 @@ pub struct JobSpec {
     pub zone: String,
     /// None: the job runs by its edges, by hand or by event.
     pub schedule: Option<ScheduleSpec>,
+    /// Which days are business days; with a schedule the same as there.
+    pub calendar: Option<CalendarUse>,
     pub edges: Vec<EdgeSpec>,
     /// The upstream whose versions are this job's, for a job without a schedule.
     pub baseline: Option<Path>,
@@ -49,14 +52,6 @@ impl Kind {
             Self::Noop => "noop",
         }
     }
-}
-
-/// When a job is due. Crons are kept as written; the engine reads them.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ScheduleSpec {
-    pub crons: Vec<String>,
-    /// IANA name; the job's zone where the schedule names none.
-    pub zone: String,
 }
 
 /// An edge to an upstream job.

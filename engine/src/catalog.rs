@@ -11,11 +11,13 @@ use hera_common::id::{JobId, Revision};
 use hera_common::job::{GroupRow, JobRow, RevisionRow};
 use hera_common::path::Path;
 use hera_common::run::Run;
-use hera_common::spec::{CatchUp, JobSpec, Overlap, ScheduleSpec};
+use hera_common::schedule::ScheduleSpec;
+use hera_common::spec::{CatchUp, JobSpec, Overlap};
 use hera_common::time::Version;
 
+use crate::jitter;
 use crate::plan::{Edge, Node};
-use crate::time::{DstPolicy, Piece, Piecewise, Schedule, zone};
+use crate::time::{Piece, Piecewise, Schedule, zone};
 
 /// All jobs that are not deleted, and all groups.
 #[derive(Debug, Clone, Default)]
@@ -211,7 +213,7 @@ fn piecewise(pieces: &[(Version, Option<ScheduleSpec>)]) -> Result<Piecewise, Fi
 /// # Errors
 /// The field that is at fault, such as `schedule.cron`.
 pub fn schedule(spec: &ScheduleSpec) -> Result<Schedule, FieldError> {
-    Schedule::new(&spec.crons, &spec.zone, DstPolicy::default())
+    Schedule::read(spec)
         .map_err(|fault| FieldError::new(format!("schedule.{}", fault.field()), fault.to_string()))
 }
 
@@ -304,6 +306,21 @@ impl Job {
     /// What becomes of missed versions.
     pub fn catch_up(&self) -> CatchUp {
         self.spec.as_ref().map_or(CatchUp::All, |spec| spec.policy.catch_up)
+    }
+
+    /// When a version fires: its instant, held back by what the job's jitter gives it.
+    pub fn fires_at(&self, version: Version) -> Version {
+        let jitter = self.jitter();
+        if jitter.is_zero() {
+            return version;
+        }
+        Version::at(version.due().plus(jitter::of(self.row.id, version, jitter)))
+    }
+
+    /// How long a version may be held back.
+    pub fn jitter(&self) -> Duration {
+        let schedule = self.spec.as_ref().and_then(|spec| spec.schedule.as_ref());
+        schedule.and_then(|schedule| schedule.jitter).unwrap_or_default()
     }
 
     /// How late a version may be decided to run.

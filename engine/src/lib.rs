@@ -10,6 +10,7 @@ mod fixture;
 pub mod graph;
 pub mod handler;
 pub mod input;
+pub mod jitter;
 pub mod lease;
 pub mod plan;
 pub mod poll;

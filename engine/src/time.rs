@@ -11,8 +11,9 @@ mod walk;
 pub mod zone;
 
 pub use cron::{Cron, CronError, CronField, CronForm};
+pub use hera_common::schedule::{DstGap, DstOverlap, DstPolicy};
 pub use note::{SlotNote, note};
 pub use piecewise::{Piece, Piecewise, PiecewiseError};
-pub use rule::{At, Every, Rule, RuleError};
-pub use schedule::{DstGap, DstOverlap, DstPolicy, Schedule, ScheduleError};
+pub use rule::{At, AtLocal, Every, Rule, RuleError};
+pub use schedule::{Schedule, ScheduleError};
 pub use slots::{Slots, next_after, prev_before, slots};

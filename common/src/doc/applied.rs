@@ -8,7 +8,7 @@ use super::file::{FileDoc, FileJob};
 use super::group::GroupDoc;
 use super::job::JobDoc;
 use super::place::{DocError, FieldError, Places, join};
-use super::resolve::{Around, Upstream, effective, resolve};
+use super::resolve::{Around, CalendarThere, Upstream, effective, resolve};
 use super::settings::DataDoc;
 use crate::limits::APPLY_JOBS_MAX;
 use crate::path::Path;
@@ -26,6 +26,11 @@ pub trait Known {
 
     /// A job that is not in the set; one that the apply deletes is missing.
     fn upstream(&self, path: &Path) -> Upstream;
+
+    /// A calendar that is not in the set.
+    fn calendar(&self, _name: &str) -> CalendarThere {
+        CalendarThere::Missing
+    }
 }
 
 /// For a look at files before the master is asked: nothing is known, and nothing is missed.
@@ -39,6 +44,10 @@ impl Known for Unknown {
 
     fn upstream(&self, _path: &Path) -> Upstream {
         Upstream::Unasked
+    }
+
+    fn calendar(&self, _name: &str) -> CalendarThere {
+        CalendarThere::Unasked
     }
 }
 
@@ -107,10 +116,11 @@ pub fn apply_set(
         Some(data) => Upstream::There { data: *data },
         None => known.upstream(path),
     };
+    let calendar = |name: &str| known.calendar(name);
     let mut jobs = Vec::new();
     for file in files {
         let chain = chains.of(&file.group);
-        let around = Around { chain: &chain, upstream: &upstream };
+        let around = Around { chain: &chain, upstream: &upstream, calendar: &calendar };
         for job in &file.jobs {
             let place = JobPlace::new(file, job);
             match filled(file, job, contents, &around) {

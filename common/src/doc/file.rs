@@ -9,6 +9,7 @@ use super::fields::{Fields, Names, Problems, one};
 use super::group::{GroupDoc, config};
 use super::label::StateWord;
 use super::place::{DocError, FieldError, Places};
+use super::schedule::{DstDoc, ScheduleDoc};
 use super::settings::{self, Settings};
 use super::value::{owner, path, text, words, zone};
 use super::yaml::{self, Node, Value};
@@ -20,7 +21,8 @@ pub(super) const FILE: Names = Names {
     known: &[&["group", "owner", "zone", "config", "defaults", "jobs"]],
     later: &[&["calendars", "pools", "secrets"]],
 };
-pub(super) const DEFAULTS: Names = Names { known: &[settings::KNOWN], later: &[settings::LATER] };
+pub(super) const DEFAULTS: Names =
+    Names { known: &[settings::KNOWN, settings::DEFAULTS_ONLY], later: &[settings::LATER] };
 pub(super) const JOB: Names = Names {
     known: &[
         &[
@@ -40,12 +42,6 @@ pub(super) const JOB: Names = Names {
         settings::KNOWN,
     ],
     later: &[settings::LATER],
-};
-pub(super) const SCHEDULE: Names = Names {
-    known: &[&["cron", "zone"]],
-    later: &[&[
-        "at", "calendar", "dst", "end", "every", "exclude", "include", "jitter", "roll", "start",
-    ]],
 };
 pub(super) const SCRIPT: Names = Names { known: &[&["file"]], later: &[] };
 
@@ -73,20 +69,13 @@ pub struct FileJob {
     pub owner: Option<String>,
     pub description: String,
     pub kind: Kind,
-    pub schedule: Option<FileSchedule>,
+    pub schedule: Option<ScheduleDoc>,
     pub edges: Vec<FileEdge>,
     pub baseline: Option<Path>,
     pub config: BTreeMap<String, String>,
     pub files: Vec<String>,
     pub script: Script,
     pub settings: Settings,
-}
-
-/// A schedule as written.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FileSchedule {
-    pub crons: Vec<String>,
-    pub zone: Option<String>,
 }
 
 /// A script as written.
@@ -152,7 +141,10 @@ fn group_doc(fields: &Fields<'_>, problems: &mut Problems<'_>) -> GroupDoc {
     let defaults = fields
         .node("defaults")
         .and_then(|node| Fields::open(node, "defaults", &DEFAULTS, problems))
-        .map(|fields| Settings::read(&fields, problems));
+        .map(|fields| Settings {
+            dst: DstDoc::read(&fields, problems),
+            ..Settings::read(&fields, problems)
+        });
     let mut defaults = defaults.unwrap_or_default();
     if let Some(zone) = fields.one("zone", problems, zone) {
         let differs = defaults.zone.as_ref().is_some_and(|other| *other != zone);
@@ -182,7 +174,7 @@ fn job(
     let owner = fields.one("owner", problems, owner);
     let description = fields.one("description", problems, text).unwrap_or_default();
     let kind = fields.word::<Kind>("type", problems);
-    let schedule = schedule(&fields, problems);
+    let schedule = ScheduleDoc::read(&fields, problems);
     let edges = fields.list("depends_on", problems, |node, at, problems| {
         FileEdge::read(node, at, group, problems)
     });
@@ -222,35 +214,6 @@ fn job_path(text: &str, group: &Path) -> Result<Path, String> {
         return Err(format!("`{text}` is a path: write the last name, the rest is the group"));
     }
     group.join(text).map_err(|error| format!("`{text}` is no name: {error}"))
-}
-
-fn schedule(fields: &Fields<'_>, problems: &mut Problems<'_>) -> Option<FileSchedule> {
-    let at = fields.path("schedule");
-    let node = fields.node("schedule")?;
-    if let Value::Scalar(text) = &node.value {
-        let problem = format!("is a mapping: write schedule: {{ cron: \"{text}\" }}");
-        problems.add(node.place, &at, problem);
-        return None;
-    }
-    let before = problems.found.len();
-    let fields = Fields::open(node, &at, &SCHEDULE, problems)?;
-    let crons = match fields.node("cron") {
-        // `every` and the like have told their own error.
-        None if problems.found.len() > before => return None,
-        None => {
-            problems.add(node.place, &at, "has no `cron`");
-            return None;
-        }
-        Some(Node { value: Value::List(_), .. }) => {
-            fields.list("cron", problems, |item, at, p| one(item, at, p, words))
-        }
-        Some(_one) => fields.one("cron", problems, words).map(|cron| vec![cron]),
-    };
-    let crons = crons?;
-    if crons.is_empty() && problems.found.len() == before {
-        problems.add(node.place, &fields.path("cron"), "is an empty list");
-    }
-    Some(FileSchedule { crons, zone: fields.one("zone", problems, zone) })
 }
 
 /// None where the field is written and bad.

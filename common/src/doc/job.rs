@@ -10,6 +10,7 @@ use super::attach::{check_name, check_script_bytes};
 use super::edge::BindParts;
 use super::label::{BackoffWord, BindWord};
 use super::place::FieldError;
+use super::schedule::{CalendarUseDoc, DstDoc, ScheduleDoc};
 use super::settings::{DataDoc, RetriesDoc, Settings};
 use super::value::{Span, zone};
 use crate::limits::{ATTEMPTS_MAX, EDGES_MAX};
@@ -17,7 +18,7 @@ use crate::path::Path;
 use crate::shift::Shift;
 use crate::spec::{
     Backoff, CatchUp, DataSpec, EdgeSpec, Empty, FileSpec, JobSpec, Kind, On, Overlap, Period,
-    Policy, Retries, ScheduleSpec,
+    Policy, Retries,
 };
 
 /// The cap of a growing delay where none is written.
@@ -31,6 +32,9 @@ pub struct JobDoc {
     pub at_most_once: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub baseline: Option<Path>,
+    /// Which days are business days, of its schedule too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub calendar: Option<CalendarUseDoc>,
     pub catch_up: CatchUp,
     /// The job's own; the groups' are merged when a run is made.
     pub config: BTreeMap<String, String>,
@@ -39,6 +43,9 @@ pub struct JobDoc {
     pub data: Option<DataDoc>,
     pub depends_on: Vec<EdgeDoc>,
     pub description: String,
+    /// What its schedule does with a change of the clocks, where that is not the default.
+    #[serde(default, skip_serializing_if = "DstDoc::is_empty")]
+    pub dst: DstDoc,
     pub files: Vec<FileRef>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host_group: Option<String>,
@@ -104,15 +111,6 @@ impl EdgeDoc {
         let offset = offset.unwrap_or(Shift::NONE);
         Ok(EdgeSpec { upstream: job, bind, offset, on, empty })
     }
-}
-
-/// `schedule: { cron, zone }`; the zone only where it is written there.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ScheduleDoc {
-    pub cron: Vec<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub zone: Option<String>,
 }
 
 /// A file that travels with the job; its content is stored by digest.
@@ -200,13 +198,16 @@ impl JobSpec {
         if let Err(problem) = check_script_bytes(doc.script.len()) {
             problems.push(FieldError::new("script", problem));
         }
+        let calendar = doc.calendar.as_ref().map(CalendarUseDoc::spec).transpose();
+        let calendar = calendar.unwrap_or_else(|problem| {
+            problems.push(FieldError::new("calendar", problem));
+            None
+        });
         if !problems.is_empty() {
             return Err(problems);
         }
-        let schedule = doc.schedule.as_ref().map(|schedule| ScheduleSpec {
-            crons: schedule.cron.clone(),
-            zone: schedule.zone.clone().unwrap_or_else(|| doc.zone.clone()),
-        });
+        let schedule = doc.schedule.as_ref();
+        let schedule = schedule.map(|own| own.spec(&doc.zone, doc.dst, calendar.clone()));
         let data = doc.data.map(|DataDoc { offset, period }| DataSpec { period, offset });
         Ok(Self {
             path: doc.path.clone(),
@@ -215,6 +216,7 @@ impl JobSpec {
             kind: doc.kind,
             zone: doc.zone.clone(),
             schedule,
+            calendar,
             edges,
             baseline: doc.baseline.clone(),
             data: data.unwrap_or_default(),

@@ -4,6 +4,7 @@
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::near::nearest;
+use crate::schedule::{DstGap, DstOverlap, Roll};
 use crate::spec::{CatchUp, Empty, Kind, On, Overlap, Period};
 
 /// What is chosen by a word.
@@ -119,6 +120,9 @@ labels! {
     CatchUp: { "all" => Self::All, "last" => Self::Last, "skip" => Self::Skip } later [];
     Overlap: { "queue" => Self::Queue, "allow" => Self::Allow }
         later ["queue_newest", "skip", "cancel_running"];
+    DstGap: { "shift" => Self::Shift, "skip" => Self::Skip } later [];
+    DstOverlap: { "first" => Self::First, "second" => Self::Second, "both" => Self::Both } later [];
+    Roll: { "skip" => Self::Skip, "next" => Self::Next, "previous" => Self::Previous } later [];
     BackoffWord: { "constant" => Self::Constant, "exponential" => Self::Exponential } later [];
     TakeoverWord: { "always" => Self::Always } later ["newest"];
     StateWord: { "open" => Self::Open, "closed" => Self::Closed } later [];

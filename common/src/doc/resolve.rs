@@ -3,11 +3,12 @@
 
 use super::attach::Attached;
 use super::edge::FileEdge;
-use super::file::{FileJob, FileSchedule, Script};
+use super::file::{FileJob, Script};
 use super::group::GroupDoc;
-use super::job::{EdgeDoc, JobDoc, MAX_DELAY, OwnDoc, OwnEdge, ScheduleDoc};
+use super::job::{EdgeDoc, JobDoc, MAX_DELAY, OwnDoc, OwnEdge};
 use super::label::BackoffWord;
 use super::place::FieldError;
+use super::schedule::{CalendarChoice, CalendarUseDoc, DstDoc};
 use super::settings::{DataDoc, RetriesDoc, Settings};
 use super::value::{Limit, Span};
 use crate::path::Path;
@@ -27,11 +28,21 @@ pub enum Upstream {
     Unasked,
 }
 
+/// Whether a calendar is there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CalendarThere {
+    Missing,
+    There,
+    /// Not to be told here: a command line that has not asked the master.
+    Unasked,
+}
+
 /// What surrounds a job.
 pub struct Around<'a> {
     /// The groups, from the root down to the job's own.
     pub chain: &'a [GroupDoc],
     pub upstream: &'a dyn Fn(&Path) -> Upstream,
+    pub calendar: &'a dyn Fn(&str) -> CalendarThere,
 }
 
 /// Makes the document of a job. `attached` are its script and files as read.
@@ -48,6 +59,7 @@ pub(super) fn resolve(
     let mut problems = Vec::new();
     let edges = edges(job, settings.data, around, &mut problems);
     versions(job, settings.data, &edges, around, &mut problems);
+    let calendar = calendar(job, &settings, around, &mut problems);
     let retries = retries(&job.settings.retries, settings.retries, &mut problems);
     if !problems.is_empty() {
         return Err(problems);
@@ -59,11 +71,17 @@ pub(super) fn resolve(
     Ok(JobDoc {
         at_most_once: settings.at_most_once.unwrap_or(built_in.at_most_once),
         baseline: job.baseline.clone(),
+        calendar,
         catch_up: settings.catch_up.unwrap_or(built_in.catch_up),
         config: job.config.clone(),
         data: settings.data,
         depends_on: edges.into_iter().map(EdgeDoc::new).collect(),
         description: job.description.clone(),
+        dst: job
+            .schedule
+            .as_ref()
+            .map(|own| own.dst.or(settings.dst))
+            .map_or_else(DstDoc::default, DstDoc::beside_defaults),
         files: attached.files,
         host_group: settings.host_group,
         lease: settings.lease.unwrap_or(Span::new(built_in.lease)),
@@ -78,10 +96,7 @@ pub(super) fn resolve(
         path: job.path.clone(),
         restarts: settings.restarts.unwrap_or(built_in.restarts),
         retries,
-        schedule: job.schedule.as_ref().map(|FileSchedule { crons, zone }| ScheduleDoc {
-            cron: crons.clone(),
-            zone: zone.clone(),
-        }),
+        schedule: job.schedule.clone(),
         script: attached.script,
         start_within: span(settings.start_within),
         timeout: span(settings.timeout),
@@ -105,7 +120,6 @@ pub fn resolve_again(doc: &JobDoc, around: &Around<'_>) -> Result<JobDoc, Vec<Fi
         let (bind, empty) = (own.bind.then_some(bind), own.empty.then_some(empty));
         edges.push(FileEdge { upstream, bind, offset, on, empty });
     }
-    let schedule = doc.schedule.clone();
     let job = FileJob {
         number: 0,
         path: doc.path.clone(),
@@ -114,7 +128,7 @@ pub fn resolve_again(doc: &JobDoc, around: &Around<'_>) -> Result<JobDoc, Vec<Fi
         owner: doc.own.owner.clone(),
         description: doc.description.clone(),
         kind: doc.kind,
-        schedule: schedule.map(|ScheduleDoc { cron, zone }| FileSchedule { crons: cron, zone }),
+        schedule: doc.schedule.clone(),
         edges,
         baseline: doc.baseline.clone(),
         config: doc.config.clone(),
@@ -133,6 +147,35 @@ pub(super) fn effective(own: &Settings, chain: &[GroupDoc]) -> Settings {
 
 fn nearest<T>(chain: &[GroupDoc], field: impl Fn(&GroupDoc) -> Option<T>) -> Option<T> {
     chain.iter().rev().find_map(field)
+}
+
+/// The calendar that says which days are business days for the job; the schedule's own wins.
+fn calendar(
+    job: &FileJob,
+    settings: &Settings,
+    around: &Around<'_>,
+    problems: &mut Vec<FieldError>,
+) -> Option<CalendarUseDoc> {
+    let of_schedule = job.schedule.as_ref().and_then(|schedule| schedule.calendar.as_ref());
+    let own = job.settings.calendar.as_ref();
+    let at = if of_schedule.is_some() { "schedule.calendar" } else { "calendar" };
+    if of_schedule.is_some() && own.is_some() {
+        let problem = "is written for the schedule too: write it once";
+        problems.push(FieldError::new("calendar", problem));
+    }
+    let used = of_schedule.or(settings.calendar.as_ref()).and_then(CalendarChoice::used)?;
+    let mut refuse = |field: &str, problem: String| {
+        problems.push(FieldError::new(format!("{at}.{field}"), problem));
+    };
+    if let Some(name) = used.name()
+        && (around.calendar)(name) == CalendarThere::Missing
+    {
+        refuse(used.field(), format!("there is no calendar `{name}`"));
+    }
+    if own.is_some() && used.roll.is_some() && job.schedule.is_none() {
+        refuse("roll", "moves slots, and the job has no schedule".to_owned());
+    }
+    Some(used.clone())
 }
 
 fn span(limit: Option<Limit>) -> Option<Span> {

@@ -4,14 +4,15 @@ use serde::{Deserialize, Serialize};
 
 use super::fields::{Fields, Names, Problems};
 use super::label::{BackoffWord, TakeoverWord};
-use super::value::{Limit, Span, at_least_a_second, number, truth, zone};
+use super::schedule::{CalendarChoice, DstDoc};
+use super::value::{Limit, Span, at_least_a_second, name, number, truth, zone};
 use crate::limits::ATTEMPTS_MAX;
-use crate::path::Path;
 use crate::spec::{CatchUp, Overlap, Period};
 
 /// The fields that a job and `defaults` share.
 pub(super) const KNOWN: &[&str] = &[
     "at_most_once",
+    "calendar",
     "catch_up",
     "data",
     "host_group",
@@ -26,6 +27,8 @@ pub(super) const KNOWN: &[&str] = &[
     "urgency",
     "zone",
 ];
+/// What only `defaults` has: a job writes it in its `schedule`.
+pub(super) const DEFAULTS_ONLY: &[&str] = &["dst"];
 /// Those that are not built yet.
 pub(super) const LATER: &[&str] = &[
     "area",
@@ -53,10 +56,15 @@ pub struct Settings {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at_most_once: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    pub calendar: Option<CalendarChoice>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub catch_up: Option<CatchUp>,
     /// Taken whole: an offset counts periods of its own length.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub data: Option<DataDoc>,
+    /// Taken key by key.
+    #[serde(skip_serializing_if = "DstDoc::is_empty")]
+    pub dst: DstDoc,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub host_group: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -111,8 +119,10 @@ impl Settings {
     pub fn or(self, above: &Self) -> Self {
         Self {
             at_most_once: self.at_most_once.or(above.at_most_once),
+            calendar: self.calendar.or_else(|| above.calendar.clone()),
             catch_up: self.catch_up.or(above.catch_up),
             data: self.data.or(above.data),
+            dst: self.dst.or(above.dst),
             host_group: self.host_group.or_else(|| above.host_group.clone()),
             lease: self.lease.or(above.lease),
             max_lateness: self.max_lateness.or(above.max_lateness),
@@ -132,9 +142,11 @@ impl Settings {
         let _takeover = fields.word::<TakeoverWord>("takeover", problems);
         Self {
             at_most_once: fields.one("at_most_once", problems, truth),
+            calendar: CalendarChoice::read(fields, problems),
             catch_up: fields.word::<CatchUp>("catch_up", problems),
             data: data(fields, problems),
-            host_group: fields.one("host_group", problems, host_group),
+            dst: DstDoc::default(),
+            host_group: fields.one("host_group", problems, name),
             lease: fields.one("lease", problems, at_least_a_second),
             max_lateness: fields.one("max_lateness", problems, Limit::parse),
             overlap: fields.word::<Overlap>("overlap", problems),
@@ -191,13 +203,4 @@ fn data(fields: &Fields<'_>, problems: &mut Problems<'_>) -> Option<DataDoc> {
     }
     let period = fields.word::<Period>("period", problems)?;
     Some(DataDoc { offset, period })
-}
-
-/// One name.
-fn host_group(text: &str) -> Result<String, String> {
-    match Path::parse(text) {
-        Ok(path) if path.as_str() == text && path.parent().is_none() => Ok(text.to_owned()),
-        Ok(_path) => Err(format!("`{text}` is a path, and host groups have names")),
-        Err(error) => Err(format!("`{text}` is no name: {error}")),
-    }
 }

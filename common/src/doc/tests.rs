@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use expect_test::{Expect, expect};
 
 use super::{
-    Applied, Around, Contents, DataDoc, DocError, FileDoc, GroupDoc, JobDoc, Known, Unknown,
-    Upstream, Wanted, apply_set, merged_config, read_file, resolve_again, spec_from_json,
+    Applied, Around, CalendarThere, Contents, DataDoc, DocError, FileDoc, GroupDoc, JobDoc, Known,
+    Unknown, Upstream, Wanted, apply_set, merged_config, read_file, resolve_again, spec_from_json,
     wanted_files,
 };
 use crate::path::Path;
@@ -253,7 +253,8 @@ fn a_stored_document_follows_its_groups() {
     let after = apply(&[&after], &Contents::default(), &Unknown).unwrap();
     let chain = [after.groups.values().next().unwrap().clone()];
     let upstream = |_path: &Path| Upstream::There { data: None };
-    let around = Around { chain: &chain, upstream: &upstream };
+    let calendar = |_name: &str| CalendarThere::Missing;
+    let around = Around { chain: &chain, upstream: &upstream, calendar: &calendar };
     for (old, new) in before.jobs.iter().zip(&after.jobs) {
         assert_ne!(old.doc, new.doc);
         assert_eq!(resolve_again(&old.doc, &around).unwrap(), new.doc);
@@ -394,7 +395,7 @@ fn a_stored_text_that_breaks_a_rule_is_refused() {
         let error = spec_from_json(json).unwrap_err();
         std::error::Error::source(&error).map(ToString::to_string).unwrap_or_default()
     };
-    expect!["unknown field `more`, expected one of `at_most_once`, `baseline`, `catch_up`, `config`, `data`, `depends_on`, `description`, `files`, `host_group`, `lease`, `max_lateness`, `overlap`, `own`, `owner`, `path`, `restarts`, `retries`, `schedule`, `script`, `start_within`, `timeout`, `type`, `urgency`, `zone` at line 1 column 319"].assert_eq(&refused(&json.replace("\"urgency\":3", "\"urgency\":3,\"more\":1")));
+    expect!["unknown field `more`, expected one of `at_most_once`, `baseline`, `calendar`, `catch_up`, `config`, `data`, `depends_on`, `description`, `dst`, `files`, `host_group`, `lease`, `max_lateness`, `overlap`, `own`, `owner`, `path`, `restarts`, `retries`, `schedule`, `script`, `start_within`, `timeout`, `type`, `urgency`, `zone` at line 1 column 319"].assert_eq(&refused(&json.replace("\"urgency\":3", "\"urgency\":3,\"more\":1")));
     expect![
         "`5m` could be minutes or months: write 5min (or days, such as 30d) at line 1 column 107"
     ]

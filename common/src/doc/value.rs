@@ -9,6 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::limits::ACTOR_BYTES_MAX;
 use crate::path::Path;
+use crate::schedule::{Interval, Moment};
 use crate::shift::Shift;
 
 /// The longest duration that a field takes: as long as actions are kept.
@@ -146,6 +147,8 @@ by_text! {
     Limit, Self::parse;
     Path, Self::parse;
     Shift, Self::parse;
+    Moment, Self::parse;
+    Interval, super::schedule::interval;
 }
 
 /// A whole number within `range`.
@@ -209,6 +212,15 @@ pub(super) fn owner(text: &str) -> Result<String, String> {
 pub(super) fn path(text: &str, group: &Path) -> Result<Path, String> {
     let path = if text.starts_with('/') { Path::parse(text) } else { group.join(text) };
     path.map_err(|error| format!("`{text}` is no path: {error}"))
+}
+
+/// One name: of a host group or a calendar.
+pub(super) fn name(text: &str) -> Result<String, String> {
+    match Path::parse(text) {
+        Ok(path) if path.as_str() == text && path.parent().is_none() => Ok(text.to_owned()),
+        Ok(_path) => Err(format!("`{text}` is a path, and a name is wanted")),
+        Err(error) => Err(format!("`{text}` is no name: {error}")),
+    }
 }
 
 #[cfg(test)]

@@ -319,7 +319,8 @@ impl<'a> Drafting<'a> {
             let chain: Vec<GroupDoc> =
                 self.draft.catalog.chain(&job.row.path).into_iter().cloned().collect();
             let upstream = |path: &Path| -> Upstream { self.draft.catalog.upstream(path) };
-            let around = Around { chain: &chain, upstream: &upstream };
+            let calendar = |name: &str| self.draft.catalog.calendar(name);
+            let around = Around { chain: &chain, upstream: &upstream, calendar: &calendar };
             doc = resolve_again(&doc, &around).map_err(first)?;
         }
         let json = doc.to_json();
@@ -387,9 +388,14 @@ impl<'a> Drafting<'a> {
         let Some(spec) = &job.spec else { return Ok(()) };
         if let Some(spec) = &spec.schedule {
             let birth = Version::at(self.now);
-            schedule(spec)?.check_fires_from(birth).map_err(|fault| {
-                FieldError::new(format!("schedule.{}", fault.field()), fault.to_string())
-            })?;
+            let read = schedule(spec)?;
+            // One that has come to its end is no reason to refuse another edit of the job.
+            let before = self.before.jobs.get(&id).and_then(|before| before.spec.as_ref());
+            if before.and_then(|before| before.schedule.as_ref()) != Some(spec) {
+                read.check_fires_from(birth).map_err(|fault| {
+                    FieldError::new(format!("schedule.{}", fault.field()), fault.to_string())
+                })?;
+            }
         }
         let Some(node) = self.draft.catalog.nodes.get(&id) else { return Ok(()) };
         for (place, edge) in node.edges.iter().enumerate() {

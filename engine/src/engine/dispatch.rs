@@ -51,6 +51,7 @@ impl Engine {
         };
         let told = event(handler, &mut ctx);
         let due = handler.next_due().filter(|_due| definition.parked.is_none());
+        let due = due.map(|version| definition.fires_at(version));
         self.set_due(job, due);
         Some(told)
     }
@@ -221,8 +222,8 @@ impl Engine {
         let runs: Vec<RunId> = handler.lives().map(|live| live.run.id).collect();
         let waits: Vec<_> =
             handler.entries().map(|entry| ((job, entry.action.version), entry.keys())).collect();
-        let parked = self.catalog.jobs.get(&job).is_none_or(|job| job.parked.is_some());
-        let due = handler.next_due().filter(|_due| !parked);
+        let definition = self.catalog.jobs.get(&job).filter(|job| job.parked.is_none());
+        let due = definition.and_then(|job| handler.next_due().map(|next| job.fires_at(next)));
         self.set_due(job, due);
         for (waiter, keys) in waits {
             self.watch(waiter, keys);

@@ -27,10 +27,22 @@ impl Handler {
         let now = Version::at(ctx.now.wall);
         let mut all: BTreeSet<Version> = self.planned.range(..=now).copied().collect();
         all.extend(absent.iter().map(|want| want.version));
-        let Some(&last) = all.last() else { return };
+        // None before an earlier one: what is held back holds back what comes after it.
+        if let Some(&held) = all.iter().find(|version| ctx.job.fires_at(**version) > now) {
+            all.retain(|version| *version < held);
+        }
+        let (absent, ahead): (Vec<Want>, Vec<Want>) =
+            absent.into_iter().partition(|want| all.contains(&want.version));
+        if ahead.is_empty() && all.is_empty() {
+            return;
+        }
         let unit = ctx.stage.unit(ctx.cause);
         ctx.stage.touch(unit, self.job);
-        let taken = taken(&all, ctx.now.wall, ctx.job.catch_up());
+        for want in ahead {
+            self.insert_planned(ctx, unit, want);
+        }
+        let Some(&last) = all.last() else { return };
+        let taken = taken(&all, ctx.now.wall.minus(ctx.job.jitter()), ctx.job.catch_up());
         let mut left_out = Vec::new();
         for want in absent {
             if taken.contains(&want.version) {
@@ -119,7 +131,7 @@ impl Handler {
 }
 
 fn verdict(ctx: &Ctx<'_>, version: Version, taken: bool) -> Verdict {
-    let late = ctx.now.wall.since(version.due());
+    let late = ctx.now.wall.minus(ctx.job.jitter()).since(version.due());
     if !ctx.job.row.open {
         Verdict::Skip(SkipReason::Closed)
     } else if !taken || ctx.job.max_lateness().is_some_and(|limit| late > limit) {
@@ -129,7 +141,8 @@ fn verdict(ctx: &Ctx<'_>, version: Version, taken: bool) -> Verdict {
     }
 }
 
-/// Which of the due versions are to run: all that were not missed, and of the missed ones what catch-up takes.
+/// Which of the due versions are to run: all that were not missed, and of the missed ones what catch-up takes. With jitter
+/// `now` is earlier by all of it: none is late because another one was held back longer.
 fn taken(due: &BTreeSet<Version>, now: Wall, catch_up: CatchUp) -> BTreeSet<Version> {
     let missed = |v: &&Version| now.since(v.due()) > MISSED_AFTER;
     let mut taken: BTreeSet<Version> = due.iter().filter(|v| !missed(v)).copied().collect();

@@ -11,7 +11,8 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use super::{Edge, Node, Plan};
-use crate::time::{DstPolicy, Piecewise, Schedule};
+use crate::time::{Piecewise, Schedule};
+use hera_common::schedule::DstPolicy;
 
 /// `name: part | part | …`, a job a line. Parts: `cron EXPR`, `zone NAME`, `data PERIOD OFFSET`,
 /// `baseline JOB`, `birth INSTANT`, `exists INSTANT…`, and for edges `on JOB`, then what of

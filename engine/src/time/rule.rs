@@ -3,14 +3,15 @@
 
 use std::fmt;
 
-use hera_common::shift::Shift;
+use hera_common::schedule::{Interval, Moment};
 use hera_common::time::Version;
 use jiff::SignedDuration;
-use jiff::civil::DateTime;
+use jiff::civil::{DateTime, date};
 use jiff::tz::TimeZone;
 use thiserror::Error;
 
 use super::cron::{Cron, LAST_YEAR};
+use super::zone::first_at;
 
 /// One way to name instants.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,67 +19,58 @@ pub enum Rule {
     Cron(Cron),
     Every(Every),
     At(At),
+    AtLocal(AtLocal),
 }
 
-/// An interval, counted from an anchor on.
+/// An interval, counted from an anchor on. The anchor is the first slot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Every {
     interval: Interval,
     anchor: Version,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Interval {
-    /// Elapsed time, whatever the clocks on the wall do.
-    Seconds(i64),
-    /// The anchor's time of day, every so many days.
-    Days(i32),
+    /// What the clocks show, or would show, at the anchor.
+    local: DateTime,
 }
 
 /// Single instants, in order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct At(Vec<Version>);
 
+/// Single local times, in order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AtLocal(Vec<DateTime>);
+
 /// A refused interval or list of instants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum RuleError {
-    #[error("an interval goes forward; write 1s or more")]
-    NotForward,
-    #[error("an interval is less than a day, or whole days; write 12h or 2d")]
-    BrokenDays,
-    #[error("an interval is counted in s, min, h or d; write a cron for months")]
-    NoInterval,
     #[error("{0} is no whole second; leave the fraction off")]
     BrokenSecond(Version),
     #[error("the list of instants is empty; write one, or leave it off")]
     NoInstant,
 }
 
-const DAY_MS: i64 = 86_400_000;
+/// Where intervals are counted from if nobody says: a midnight of the zone's present offset.
+const ANCHOR: DateTime = date(2000, 1, 1).at(0, 0, 0, 0);
 
 impl Every {
     /// Under a day the interval is elapsed time; whole days keep the anchor's time of day in the
-    /// schedule's zone. The anchor is the first slot.
+    /// zone. A local anchor in a repeated hour is the first of the two, in a gap the first instant
+    /// after it.
     ///
     /// # Errors
-    /// An interval of any other length, or that is not above zero; an anchor with a fraction.
-    pub fn new(interval: Shift, anchor: Version) -> Result<Self, RuleError> {
-        let interval = match interval {
-            Shift::Elapsed { ms } if ms <= 0 => return Err(RuleError::NotForward),
-            Shift::Elapsed { ms } if ms < DAY_MS => Interval::Seconds(ms / 1000),
-            Shift::Elapsed { ms } if ms % DAY_MS == 0 => Interval::Days(
-                i32::try_from(ms / DAY_MS).map_err(|_too_long| RuleError::NoInterval)?,
-            ),
-            Shift::Elapsed { .. } => return Err(RuleError::BrokenDays),
-            Shift::Days { n } if n <= 0 => return Err(RuleError::NotForward),
-            Shift::Days { n } => Interval::Days(n),
-            Shift::Months { .. } | Shift::Slots { .. } => return Err(RuleError::NoInterval),
+    /// An anchor with a fraction.
+    pub fn new(
+        interval: Interval,
+        anchor: Option<Moment>,
+        zone: &TimeZone,
+    ) -> Result<Self, RuleError> {
+        let (anchor, local) = match anchor {
+            Some(Moment::Instant(instant)) => (instant, zone.to_datetime(instant.timestamp())),
+            Some(Moment::Local(local)) => (first_at(zone, local), local),
+            Some(Moment::Day(day)) => (first_at(zone, day.at(0, 0, 0, 0)), day.at(0, 0, 0, 0)),
+            None => (first_at(zone, ANCHOR), ANCHOR),
         };
-        if interval == Interval::Seconds(0) {
-            return Err(RuleError::NotForward);
-        }
         whole_second(anchor)?;
-        Ok(Self { interval, anchor })
+        Ok(Self { interval, anchor, local })
     }
 
     pub(super) fn interval(&self) -> Interval {
@@ -87,6 +79,10 @@ impl Every {
 
     pub(super) fn anchor(&self) -> Version {
         self.anchor
+    }
+
+    pub(super) fn local(&self) -> DateTime {
+        self.local
     }
 }
 
@@ -112,6 +108,25 @@ impl At {
     }
 }
 
+impl AtLocal {
+    /// Takes local times in any order.
+    ///
+    /// # Errors
+    /// An empty list.
+    pub fn new(mut times: Vec<DateTime>) -> Result<Self, RuleError> {
+        if times.is_empty() {
+            return Err(RuleError::NoInstant);
+        }
+        times.sort_unstable();
+        times.dedup();
+        Ok(Self(times))
+    }
+
+    pub(super) fn times(&self) -> &[DateTime] {
+        &self.0
+    }
+}
+
 fn whole_second(instant: Version) -> Result<(), RuleError> {
     if instant.ms() % 1000 == 0 { Ok(()) } else { Err(RuleError::BrokenSecond(instant)) }
 }
@@ -120,14 +135,15 @@ impl fmt::Display for Rule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Cron(cron) => cron.fmt(f),
-            Self::Every(Every { interval: Interval::Seconds(n), anchor }) => {
-                write!(f, "{n}s from {anchor}")
-            }
-            Self::Every(Every { interval: Interval::Days(n), anchor }) => {
-                write!(f, "{n}d from {anchor}")
+            Self::Every(Every { interval, anchor, local: _ }) => {
+                write!(f, "every {interval} from {anchor}")
             }
             Self::At(At(instants)) => {
                 let shown: Vec<_> = instants.iter().map(ToString::to_string).collect();
+                f.write_str(&shown.join(", "))
+            }
+            Self::AtLocal(AtLocal(times)) => {
+                let shown: Vec<_> = times.iter().map(ToString::to_string).collect();
                 f.write_str(&shown.join(", "))
             }
         }
@@ -138,19 +154,16 @@ impl fmt::Display for Rule {
 #[derive(Debug, Clone, Copy)]
 pub(super) enum LocalTimes<'a> {
     Cron(&'a Cron),
-    Days { first: DateTime, step: i32 },
+    Days { first: DateTime, step: u32 },
+    Listed(&'a [DateTime]),
 }
 
 impl LocalTimes<'_> {
-    pub(super) fn days(step: i32, anchor: Version, zone: &TimeZone) -> Self {
-        Self::Days { first: zone.to_datetime(anchor.timestamp()), step }
-    }
-
     /// Whether gaps and repeated hours are taken as they come, by no policy.
     pub(super) fn fires_every_instant(&self) -> bool {
         match self {
             Self::Cron(cron) => cron.fires_every_instant(),
-            Self::Days { .. } => false,
+            Self::Days { .. } | Self::Listed(_) => false,
         }
     }
 
@@ -164,6 +177,7 @@ impl LocalTimes<'_> {
                 let found = if found < from { plus_days(first, steps + 1, step)? } else { found };
                 (found.year() <= LAST_YEAR).then_some(found)
             }
+            Self::Listed(times) => times.get(times.partition_point(|time| *time < from)).copied(),
         }
     }
 
@@ -173,17 +187,21 @@ impl LocalTimes<'_> {
             Self::Cron(cron) => cron.prev_local(to),
             Self::Days { first, .. } if to < first => None,
             Self::Days { first, step } => plus_days(first, steps_between(first, to, step), step),
+            Self::Listed(times) => {
+                let count = times.partition_point(|time| *time <= to);
+                times.get(count.checked_sub(1)?).copied()
+            }
         }
     }
 }
 
 /// Whole steps of days from `first` that end at or before `to`; 0 where it is not after.
-fn steps_between(first: DateTime, to: DateTime, step: i32) -> i64 {
+fn steps_between(first: DateTime, to: DateTime, step: u32) -> i64 {
     let days = first.duration_until(to).as_hours().div_euclid(24);
     (days / i64::from(step)).max(0)
 }
 
-fn plus_days(first: DateTime, steps: i64, step: i32) -> Option<DateTime> {
+fn plus_days(first: DateTime, steps: i64, step: u32) -> Option<DateTime> {
     let hours = steps.checked_mul(i64::from(step))?.checked_mul(24)?;
     first.checked_add(SignedDuration::from_hours(hours)).ok()
 }

@@ -1,17 +1,16 @@
 //! A job's schedule as a checked value: rules, zone, and what the zone's changes do to them. Knows no
 //! job and no instant.
 
-use std::fmt;
-use std::str::FromStr;
-
+use hera_common::schedule::{DstPolicy, EverySpec, Moment, ScheduleSpec};
 use hera_common::time::Version;
+use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use thiserror::Error;
 
 use super::cron::{Cron, CronError};
-use super::rule::Rule;
+use super::rule::{At, AtLocal, Every, Rule, RuleError};
 use super::slots::slots;
-use super::zone;
+use super::zone::{self, first_at, last_at};
 
 /// When a job is due. Slots of several rules are one series; two on one instant are one slot.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,58 +18,43 @@ pub struct Schedule {
     rules: Vec<Rule>,
     zone: TimeZone,
     dst: DstPolicy,
+    bounds: Bounds,
 }
 
-/// What happens to a cron's local times that a change of the clocks leaves out or repeats. It does
-/// not touch a cron that [fires at every instant](Cron::fires_every_instant).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct DstPolicy {
-    pub gap: DstGap,
-    pub overlap: DstOverlap,
-}
-
-/// A local time that does not exist on that day.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum DstGap {
-    /// The first instant after the gap.
-    #[default]
-    Shift,
-    Skip,
-}
-
-/// A local time that exists twice on that day.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum DstOverlap {
-    #[default]
-    First,
-    Second,
-    Both,
+/// Where slots may stand: `from` and `to` are in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Bounds {
+    pub(super) from: Version,
+    pub(super) to: Version,
 }
 
 /// A refused schedule. [`ScheduleError::field`] names the field, relative to the schedule.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ScheduleError {
-    #[error("the list of crons is empty; write one, or leave the schedule off")]
-    NoCron,
+    #[error("there is no rule; write a cron, `every` or `at`, or leave the schedule off")]
+    NoRule,
     #[error("`{text}`: {fault}")]
     Cron { field: String, text: String, fault: CronError },
     #[error("`{name}` is no time zone; write an IANA name such as Asia/Shanghai or UTC")]
     UnknownZone { name: String },
     #[error("`{text}` never fires: it has no slot at or after {birth}; write a date to come")]
     NothingLeft { field: String, text: String, birth: Version },
-    #[error("`{found}` is no policy for {field}; write {expected}")]
-    UnknownPolicy { field: &'static str, found: String, expected: &'static str },
+    #[error("{fault}")]
+    Rule { field: &'static str, fault: RuleError },
+    #[error("{end} is before {start}, the start")]
+    EndsBeforeStart { start: Moment, end: Moment },
 }
 
 impl ScheduleError {
-    /// `cron`, `cron[2]` (from 0), `every`, `at`, `zone`, `dst.gap` or `dst.overlap`.
+    /// `cron`, `cron[2]` (from 0), `every`, `at`, `zone` or `end`.
     #[must_use]
     pub fn field(&self) -> &str {
         match self {
-            Self::NoCron => "cron",
+            Self::NoRule => "cron",
             Self::Cron { field, .. } | Self::NothingLeft { field, .. } => field,
             Self::UnknownZone { .. } => "zone",
-            Self::UnknownPolicy { field, .. } => field,
+            Self::Rule { field, .. } => field,
+            Self::EndsBeforeStart { .. } => "end",
         }
     }
 }
@@ -85,13 +69,7 @@ impl Schedule {
         zone: &str,
         dst: DstPolicy,
     ) -> Result<Self, ScheduleError> {
-        let mut rules = Vec::with_capacity(crons.len());
-        for (index, text) in crons.iter().map(AsRef::as_ref).enumerate() {
-            let field = cron_field(index, crons.len());
-            let refused = |fault| ScheduleError::Cron { field, text: text.to_owned(), fault };
-            rules.push(Rule::Cron(Cron::parse(text).map_err(refused)?));
-        }
-        Self::of(rules, zone, dst)
+        Self::of(read_crons(crons)?, zone, dst)
     }
 
     /// Any rules, which together make one series.
@@ -100,10 +78,42 @@ impl Schedule {
     /// No rule at all, or an unknown zone.
     pub fn of(rules: Vec<Rule>, zone: &str, dst: DstPolicy) -> Result<Self, ScheduleError> {
         if rules.is_empty() {
-            return Err(ScheduleError::NoCron);
+            return Err(ScheduleError::NoRule);
         }
-        let unknown = || ScheduleError::UnknownZone { name: zone.to_owned() };
-        Ok(Self { rules, zone: zone::find(zone).ok_or_else(unknown)?, dst })
+        let bounds = Bounds { from: Version::from_ms(i64::MIN), to: Version::from_ms(i64::MAX) };
+        Ok(Self { rules, zone: known(zone)?, dst, bounds })
+    }
+
+    /// Reads a job's schedule. One that is saved must also pass [`Schedule::check_fires_from`].
+    ///
+    /// # Errors
+    /// The first field at fault.
+    pub fn read(spec: &ScheduleSpec) -> Result<Self, ScheduleError> {
+        let zone = known(&spec.zone)?;
+        let mut rules = read_crons(&spec.crons)?;
+        if let Some(EverySpec { interval, anchor }) = spec.every {
+            let every = Every::new(interval, anchor, &zone);
+            rules.push(Rule::Every(every.map_err(in_field("every"))?));
+        }
+        let (mut instants, mut local) = (Vec::new(), Vec::new());
+        for moment in &spec.at {
+            match *moment {
+                Moment::Instant(instant) => instants.push(instant),
+                Moment::Local(time) => local.push(time),
+                Moment::Day(day) => local.push(day.at(0, 0, 0, 0)),
+            }
+        }
+        if !instants.is_empty() {
+            rules.push(Rule::At(At::new(instants).map_err(in_field("at"))?));
+        }
+        if !local.is_empty() {
+            rules.push(Rule::AtLocal(AtLocal::new(local).map_err(in_field("at"))?));
+        }
+        if rules.is_empty() {
+            return Err(ScheduleError::NoRule);
+        }
+        let bounds = bounds(spec, &zone)?;
+        Ok(Self { rules, zone, dst: spec.dst, bounds })
     }
 
     /// Refuses a schedule in which some rule has no slot at or after its birth: it would never
@@ -119,7 +129,13 @@ impl Schedule {
             {
                 return Err(ScheduleError::Cron { field, text, fault });
             }
-            let alone = Self { rules: vec![rule.clone()], zone: self.zone.clone(), dst: self.dst };
+            let alone = Self { rules: vec![rule.clone()], ..self.clone() };
+            let at = |rule: &Rule| matches!(rule, Rule::At(_) | Rule::AtLocal(_));
+            // Of single instants one to come is enough, however it is written.
+            let others = self.rules.iter().any(|other| at(other) && other != rule);
+            if at(rule) && others && self.first_at_from(birth).is_some() {
+                continue;
+            }
             if alone.first_from(birth).is_none() {
                 return Err(ScheduleError::NothingLeft { field, text, birth });
             }
@@ -132,12 +148,19 @@ impl Schedule {
         let is_cron = |rule: &&Rule| matches!(rule, Rule::Cron(_));
         match self.rules.get(index) {
             Some(Rule::Every(_)) => "every".to_owned(),
-            Some(Rule::At(_)) => "at".to_owned(),
+            Some(Rule::At(_) | Rule::AtLocal(_)) => "at".to_owned(),
             Some(Rule::Cron(_)) | None => {
                 let before = self.rules.iter().take(index).filter(is_cron).count();
                 cron_field(before, self.rules.iter().filter(is_cron).count())
             }
         }
+    }
+
+    /// The first slot of the single instants.
+    fn first_at_from(&self, birth: Version) -> Option<Version> {
+        let at = |rule: &&Rule| matches!(rule, Rule::At(_) | Rule::AtLocal(_));
+        let rules: Vec<Rule> = self.rules.iter().filter(at).cloned().collect();
+        Self { rules, ..self.clone() }.first_from(birth)
     }
 
     fn first_from(&self, birth: Version) -> Option<Version> {
@@ -158,64 +181,50 @@ impl Schedule {
     pub fn dst(&self) -> DstPolicy {
         self.dst
     }
+
+    pub(super) fn bounds(&self) -> Bounds {
+        self.bounds
+    }
+}
+
+/// Where the slots may stand. A local time that comes twice counts with both, one in a gap stands
+/// for the first instant after it.
+fn bounds(spec: &ScheduleSpec, zone: &TimeZone) -> Result<Bounds, ScheduleError> {
+    let midnight = |day: Date| first_at(zone, day.at(0, 0, 0, 0));
+    let from = spec.start.map_or(i64::MIN, |start| match start {
+        Moment::Instant(instant) => instant.ms(),
+        Moment::Local(local) => first_at(zone, local).ms(),
+        Moment::Day(day) => midnight(day).ms(),
+    });
+    let to = spec.end.map_or(i64::MAX, |end| match end {
+        Moment::Instant(instant) => instant.ms(),
+        Moment::Local(local) => last_at(zone, local).ms(),
+        Moment::Day(day) => day.tomorrow().map_or(i64::MAX, |next| midnight(next).ms() - 1),
+    });
+    match (spec.start, spec.end) {
+        (Some(start), Some(end)) if to < from => Err(ScheduleError::EndsBeforeStart { start, end }),
+        _ => Ok(Bounds { from: Version::from_ms(from), to: Version::from_ms(to) }),
+    }
+}
+
+fn read_crons<S: AsRef<str>>(crons: &[S]) -> Result<Vec<Rule>, ScheduleError> {
+    let mut rules = Vec::with_capacity(crons.len());
+    for (index, text) in crons.iter().map(AsRef::as_ref).enumerate() {
+        let field = cron_field(index, crons.len());
+        let refused = |fault| ScheduleError::Cron { field, text: text.to_owned(), fault };
+        rules.push(Rule::Cron(Cron::parse(text).map_err(refused)?));
+    }
+    Ok(rules)
+}
+
+fn in_field(field: &'static str) -> impl Fn(RuleError) -> ScheduleError {
+    move |fault| ScheduleError::Rule { field, fault }
+}
+
+fn known(zone: &str) -> Result<TimeZone, ScheduleError> {
+    zone::find(zone).ok_or_else(|| ScheduleError::UnknownZone { name: zone.to_owned() })
 }
 
 fn cron_field(index: usize, count: usize) -> String {
     if count == 1 { "cron".to_owned() } else { format!("cron[{index}]") }
-}
-
-impl DstGap {
-    #[must_use]
-    pub fn label(self) -> &'static str {
-        match self {
-            Self::Shift => "shift",
-            Self::Skip => "skip",
-        }
-    }
-}
-
-impl DstOverlap {
-    #[must_use]
-    pub fn label(self) -> &'static str {
-        match self {
-            Self::First => "first",
-            Self::Second => "second",
-            Self::Both => "both",
-        }
-    }
-}
-
-impl FromStr for DstGap {
-    type Err = ScheduleError;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        [Self::Shift, Self::Skip].into_iter().find(|gap| gap.label() == text).ok_or_else(|| {
-            let (field, expected) = ("dst.gap", "shift or skip");
-            ScheduleError::UnknownPolicy { field, found: text.to_owned(), expected }
-        })
-    }
-}
-
-impl FromStr for DstOverlap {
-    type Err = ScheduleError;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let all = [Self::First, Self::Second, Self::Both];
-        all.into_iter().find(|overlap| overlap.label() == text).ok_or_else(|| {
-            let (field, expected) = ("dst.overlap", "first, second or both");
-            ScheduleError::UnknownPolicy { field, found: text.to_owned(), expected }
-        })
-    }
-}
-
-impl fmt::Display for DstGap {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.label())
-    }
-}
-
-impl fmt::Display for DstOverlap {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.label())
-    }
 }

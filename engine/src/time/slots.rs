@@ -22,15 +22,21 @@ pub fn next_after(schedule: &Schedule, after: Version) -> Option<Version> {
 /// The last slot before `before`; none ahead of [`FIRST_YEAR`](super::cron::FIRST_YEAR).
 #[must_use]
 pub fn prev_before(schedule: &Schedule, before: Version) -> Option<Version> {
-    let second = before.ms().checked_sub(1)?.div_euclid(1000);
+    let bounds = schedule.bounds();
+    let newest = before.ms().checked_sub(1)?.min(bounds.to.ms());
+    let second = newest.div_euclid(1000);
     let to = Timestamp::from_second(second.min(LAST.as_second() - 1)).ok()?;
     let last = |rule: &Rule| walk(schedule, rule, to).prev(to);
-    schedule.rules().iter().filter_map(last).max().map(Version::from_timestamp)
+    let last = schedule.rules().iter().filter_map(last).max().map(Version::from_timestamp);
+    last.filter(|slot| *slot >= bounds.from)
 }
 
 /// The slots in `[from, to)`, oldest first. A step costs one search for each rule that fires then.
 #[must_use]
 pub fn slots(schedule: &Schedule, from: Version, to: Version) -> Slots<'_> {
+    let bounds = schedule.bounds();
+    let from = from.max(bounds.from);
+    let to = to.min(Version::from_ms(bounds.to.ms().saturating_add(1)));
     // Slots are whole seconds: the first one that is not before `from`.
     let second = from.ms().div_euclid(1000) + i64::from(from.ms().rem_euclid(1000) != 0);
     let heads = match Timestamp::from_second(second.max(FIRST.as_second())) {

@@ -1,13 +1,13 @@
 //! One rule in one zone: the next and the previous real instant that it means; local times are taken
 //! stretch by stretch of equal UTC offset. Knows no other rule of the schedule.
 
+use hera_common::schedule::{DstGap, DstOverlap, DstPolicy, Interval};
 use hera_common::time::Version;
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 
-use super::rule::{Every, Interval, LocalTimes, Rule};
-use super::schedule::{DstGap, DstOverlap, DstPolicy};
+use super::rule::{Every, LocalTimes, Rule};
 use super::zone::{SECOND, Stretch};
 
 /// Two days ahead of 1970: no zone shows that year earlier.
@@ -51,16 +51,21 @@ impl<'a> Walk<'a> {
             Rule::Cron(cron) => Self::Local(LocalWalk::new(LocalTimes::Cron(cron), zone, dst, at)),
             Rule::Every(every) => Self::every(every, zone, dst, at),
             Rule::At(instants) => Self::Listed(instants.instants()),
+            Rule::AtLocal(times) => {
+                let times = LocalTimes::Listed(times.times());
+                Self::Local(LocalWalk::new(times, zone, dst, at))
+            }
         }
     }
 
     fn every(every: &Every, zone: &'a TimeZone, dst: DstPolicy, at: Timestamp) -> Self {
         match every.interval() {
-            Interval::Seconds(step) => {
-                Self::Elapsed { anchor: every.anchor().ms().div_euclid(1000), step }
-            }
+            Interval::Seconds(step) => Self::Elapsed {
+                anchor: every.anchor().ms().div_euclid(1000),
+                step: i64::from(step),
+            },
             Interval::Days(step) => {
-                let times = LocalTimes::days(step, every.anchor(), zone);
+                let times = LocalTimes::Days { first: every.local(), step };
                 Self::Local(LocalWalk::new(times, zone, dst, at))
             }
         }

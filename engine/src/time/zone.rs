@@ -1,8 +1,9 @@
 //! Time zones by IANA name, and the stretches of one UTC offset that they are made of. Knows no
 //! schedule.
 
+use hera_common::time::Version;
 use jiff::civil::DateTime;
-use jiff::tz::{Offset, TimeZone, TimeZoneDatabase};
+use jiff::tz::{AmbiguousOffset, Offset, TimeZone, TimeZoneDatabase};
 use jiff::{SignedDuration, Timestamp};
 
 /// The zone of that name, in any case of letters. It comes from the data that is built in, so that
@@ -11,6 +12,40 @@ use jiff::{SignedDuration, Timestamp};
 pub fn find(name: &str) -> Option<TimeZone> {
     let zone = TimeZoneDatabase::bundled().get(name).ok()?;
     (!zone.is_unknown()).then_some(zone)
+}
+
+/// The instant of a local time: in a repeated hour the first one, in a gap the first one after it.
+pub(super) fn first_at(zone: &TimeZone, local: DateTime) -> Version {
+    let ambiguous = zone.to_ambiguous_timestamp(local);
+    let ends = |instant: Result<Timestamp, jiff::Error>| match instant {
+        Ok(instant) => Version::from_timestamp(instant),
+        Err(_beyond_all_years) => {
+            Version::from_ms(if local.year() < 0 { i64::MIN } else { i64::MAX })
+        }
+    };
+    match ambiguous.offset() {
+        AmbiguousOffset::Gap { after, .. } => {
+            // Read with the offset after the gap, the time lies before the change.
+            let before_change = after.to_timestamp(local);
+            let change = before_change.as_ref().ok().and_then(|at| zone.following(*at).next());
+            change.map_or_else(|| ends(before_change), |change| ends(Ok(change.timestamp())))
+        }
+        AmbiguousOffset::Unambiguous { .. } | AmbiguousOffset::Fold { .. } => {
+            ends(ambiguous.compatible())
+        }
+    }
+}
+
+/// The second instant of a local time where it comes twice, else as [`first_at`].
+pub(super) fn last_at(zone: &TimeZone, local: DateTime) -> Version {
+    let ambiguous = zone.to_ambiguous_timestamp(local);
+    match (ambiguous.offset(), ambiguous.later()) {
+        (AmbiguousOffset::Fold { .. }, Ok(later)) => Version::from_timestamp(later),
+        (AmbiguousOffset::Fold { .. }, Err(_))
+        | (AmbiguousOffset::Gap { .. } | AmbiguousOffset::Unambiguous { .. }, _) => {
+            first_at(zone, local)
+        }
+    }
 }
 
 /// A second: the grain of all slots.

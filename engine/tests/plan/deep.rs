@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 
 use hera_common::id::JobId;
+use hera_common::schedule::DstPolicy;
 use hera_common::shift::Shift;
 use hera_common::spec::{Bind, DataSpec, Empty, On};
 use hera_common::time::Version;
 use hera_engine::plan::{Edge, Node, Plan, PlanError};
-use hera_engine::time::{DstPolicy, Piecewise, Schedule};
+use hera_engine::time::{Piecewise, Schedule};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 

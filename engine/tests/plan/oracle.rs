@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 use std::fmt::{self, Write};
 
 use hera_common::id::JobId;
+use hera_common::schedule::DstPolicy;
 use hera_common::shift::Shift;
 use hera_common::spec::{Bind, DataSpec, Empty, On, Period};
 use hera_common::time::Version;
 use hera_engine::plan::{Edge, Node, Plan};
-use hera_engine::time::{DstPolicy, Piecewise, Schedule, zone};
+use hera_engine::time::{Piecewise, Schedule, zone};
 use jiff::Timestamp;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{MapAccess, Visitor};

@@ -4,12 +4,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use hera_common::id::JobId;
+use hera_common::schedule::DstPolicy;
 use hera_common::shift::Shift;
 use hera_common::spec::{Bind, DataSpec, Empty, On, Period};
 use hera_common::time::Version;
 use hera_engine::graph;
 use hera_engine::plan::{Edge, Node, Plan, Source, source};
-use hera_engine::time::{DstPolicy, Piecewise, Schedule};
+use hera_engine::time::{Piecewise, Schedule};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 

@@ -155,7 +155,7 @@ fn shown(shown: ShownJob) -> v1::Job {
         downstream,
         next_slots_ms: to_wire::versions(&next_slots),
         zone,
-        schedule: schedule.map(|schedule| schedule.crons.join("; ")).unwrap_or_default(),
+        schedule: schedule.map(ToString::to_string).unwrap_or_default(),
         kind: spec.map(|spec| spec.kind.label().to_owned()).unwrap_or_default(),
         description: spec.map(|spec| spec.description.clone()).unwrap_or_default(),
     }

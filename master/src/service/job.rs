@@ -7,11 +7,12 @@ use std::time::Duration;
 use hera_common::audit::Asked;
 use hera_common::id::{GroupId, JobId};
 use hera_common::path::Path;
+use hera_common::schedule::DstPolicy;
 use hera_common::time::Version;
 use hera_engine::catalog::{Catalog, Group, Job};
 use hera_engine::input::{Input, Reply};
 use hera_engine::plan::Plan;
-use hera_engine::time::{DstPolicy, Schedule, note, slots};
+use hera_engine::time::{Schedule, note, slots};
 
 use super::Service;
 use super::fault::Fault;
@@ -282,7 +283,7 @@ fn schedule(job: &Job) -> Result<Option<Schedule>, Fault> {
     let Some(spec) = job.spec.as_ref().and_then(|spec| spec.schedule.as_ref()) else {
         return Ok(None);
     };
-    let schedule = Schedule::new(&spec.crons, &spec.zone, DstPolicy::default());
+    let schedule = Schedule::read(spec);
     schedule.map(Some).map_err(|error| Fault::Conflict(error.to_string()))
 }
 

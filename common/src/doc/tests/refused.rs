@@ -63,9 +63,6 @@ jobs:
 fn what_is_not_built_yet_is_refused_by_name() {
     check_jobs(
         &[
-            "schedule: { every: 5min }",
-            "schedule: { cron: 0 2 * * *, jitter: 5min, dst: { gap: skip } }",
-            "schedule: { at: [2026-01-01T00:00:00Z], calendar: x }",
             "expected_by: \"07:00\"\nmax_duration: 1h\nwait_for: {}\npool: x\nsecrets: {}",
             "type: python",
             "type: sql\nscript: select 1",
@@ -75,14 +72,6 @@ fn what_is_not_built_yet_is_refused_by_name() {
             "depends_on: [{ job: u, offset: -1bd }, { job: u, bind: last, of: business_day }]",
         ],
         &expect![[r#"
-            schedule: { every: 5min }
-              5:17: jobs[0].schedule.every: `every` is not built yet
-            schedule: { cron: 0 2 * * *, jitter: 5min, dst: { gap: skip } }
-              5:34: jobs[0].schedule.jitter: `jitter` is not built yet
-              5:48: jobs[0].schedule.dst: `dst` is not built yet
-            schedule: { at: [2026-01-01T00:00:00Z], calendar: x }
-              5:17: jobs[0].schedule.at: `at` is not built yet
-              5:45: jobs[0].schedule.calendar: `calendar` is not built yet
             expected_by: "07:00"; max_duration: 1h; wait_for: {}; pool: x; secrets: {}
               5:5: jobs[0].expected_by: `expected_by` is not built yet
               6:5: jobs[0].max_duration: `max_duration` is not built yet
@@ -177,6 +166,27 @@ fn bad_schedules_and_scripts_are_refused_with_the_reason() {
             "schedule: { zone: UTC }",
             "schedule: { cron: [], zone: Nowhere }",
             "schedule: { cron: [0 2 * * *, [x]] }",
+            "schedule: { anchor: 2026-01-01 }",
+            "schedule: { cron: 0 2 * * *, anchor: 2026-01-01 }",
+            "schedule: { every: 25h }\nurgency: 9",
+            "schedule: { every: 0s, anchor: noon }",
+            "schedule: { every: 1mo }",
+            "schedule: { every: [1h, 2h] }",
+            "schedule: { every: 5m, at: [] }",
+            "schedule: { at: [2026-01-01, 2026-01-01T00:00:00.5Z, soon] }",
+            "schedule: { at: 2026-01-01T00:00Z, start: tomorrow, end: 2026-02-30 }",
+            "schedule: { at: 2026-01-01T00:00Z, jitter: 2d }",
+            "schedule: { at: 2026-01-01T00:00Z, jitter: 0s }",
+            "schedule: { cron: 0 2 * * *, dst: { gap: both, overlap: none, fold: 1 } }",
+            "schedule: { cron: 0 2 * * *, dst: skip }",
+            "schedule: { cron: 0 2 * * *, calendar: cn }",
+            "schedule: { cron: 0 2 * * *, calendar: {} }",
+            "schedule: { cron: 0 2 * * *, calendar: { include: a, exclude: b, roll: nearest } }",
+            "schedule: { cron: 0 2 * * *, calendar: { exclude: a/b } }",
+            "schedule: { cron: 0 2 * * *, calendar: { exclude: cn } }",
+            "schedule: { cron: 0 2 * * *, calendar: none }\ncalendar: { include: cn }",
+            "calendar: { include: cn, roll: next }",
+            "dst: { gap: skip }",
             "schedule:",
             "host_group: a/b",
             "owner: \"\"\ndescription:",
@@ -195,16 +205,68 @@ fn bad_schedules_and_scripts_are_refused_with_the_reason() {
             schedule: 0 2 * * *
               5:15: jobs[0].schedule: is a mapping: write schedule: { cron: "0 2 * * *" }
             schedule: { zone: UTC }
-              5:15: jobs[0].schedule: has no `cron`
+              5:15: jobs[0].schedule: has no `cron`, `every` or `at`
             schedule: { cron: [], zone: Nowhere }
-              5:15: jobs[0].schedule.cron: is an empty list
+              5:23: jobs[0].schedule.cron: is an empty list
               5:33: jobs[0].schedule.zone: there is no time zone `Nowhere`: write an IANA name such as Europe/Berlin
             schedule: { cron: [0 2 * * *, [x]] }
               5:35: jobs[0].schedule.cron[1]: is one value, not a list
+            schedule: { anchor: 2026-01-01 }
+              5:15: jobs[0].schedule: has no `cron`, `every` or `at`
+            schedule: { cron: 0 2 * * *, anchor: 2026-01-01 }
+              5:42: jobs[0].schedule.anchor: counts nothing: it belongs to `every`
+            schedule: { every: 25h }; urgency: 9
+              5:24: jobs[0].schedule.every: `25h`: an interval is less than a day, or whole days; write 12h or 2d
+              6:14: jobs[0].urgency: 9 is not between 1 and 5
+            schedule: { every: 0s, anchor: noon }
+              5:24: jobs[0].schedule.every: `0s`: an interval goes forward; write 1s or more
+              5:36: jobs[0].schedule.anchor: `noon` is no instant: write 2026-12-24T18:00:00Z, or in the zone 2026-12-24T18:00 or 2026-12-24
+            schedule: { every: 1mo }
+              5:24: jobs[0].schedule.every: `1mo`: an interval is counted in s, min, h or d; write a cron for months
+            schedule: { every: [1h, 2h] }
+              5:24: jobs[0].schedule.every: is one value, not a list
+            schedule: { every: 5m, at: [] }
+              5:24: jobs[0].schedule.every: "5m" has the unit m, which could be minutes or months: write min or mo
+              5:32: jobs[0].schedule.at: is an empty list
+            schedule: { at: [2026-01-01, 2026-01-01T00:00:00.5Z, soon] }
+              5:22: jobs[0].schedule.at[0]: `2026-01-01` has no time of day: write 2026-01-01T00:00
+              5:34: jobs[0].schedule.at[1]: `2026-01-01T00:00:00.5Z` has a fraction of a second: slots are whole seconds
+              5:58: jobs[0].schedule.at[2]: `soon` is no instant: write 2026-12-24T18:00:00Z, or in the zone 2026-12-24T18:00 or 2026-12-24
+            schedule: { at: 2026-01-01T00:00Z, start: tomorrow, end: 2026-02-30 }
+              5:47: jobs[0].schedule.start: `tomorrow` is no instant: write 2026-12-24T18:00:00Z, or in the zone 2026-12-24T18:00 or 2026-12-24
+              5:62: jobs[0].schedule.end: `2026-02-30` is no instant: write 2026-12-24T18:00:00Z, or in the zone 2026-12-24T18:00 or 2026-12-24
+            schedule: { at: 2026-01-01T00:00Z, jitter: 2d }
+              5:48: jobs[0].schedule.jitter: `2d` is longer than 1d
+            schedule: { at: 2026-01-01T00:00Z, jitter: 0s }
+              5:48: jobs[0].schedule.jitter: `0s` is too short: at least 1s
+            schedule: { cron: 0 2 * * *, dst: { gap: both, overlap: none, fold: 1 } }
+              5:46: jobs[0].schedule.dst.gap: `both` is unknown: use shift or skip
+              5:61: jobs[0].schedule.dst.overlap: `none` is unknown: use first, second or both
+              5:67: jobs[0].schedule.dst.fold: there is no field `fold`
+            schedule: { cron: 0 2 * * *, dst: skip }
+              5:39: jobs[0].schedule.dst: is not a mapping: write { key: value }
+            schedule: { cron: 0 2 * * *, calendar: cn }
+              5:44: jobs[0].schedule.calendar: is a mapping: write calendar: { exclude: cn }, or none
+            schedule: { cron: 0 2 * * *, calendar: {} }
+              5:44: jobs[0].schedule.calendar: has neither `include` nor `exclude`
+            schedule: { cron: 0 2 * * *, calendar: { include: a, exclude: b, roll: nearest } }
+              5:44: jobs[0].schedule.calendar: has both `include` and `exclude`: one of them says which days are business days
+              5:76: jobs[0].schedule.calendar.roll: `nearest` is unknown: use skip, next or previous
+            schedule: { cron: 0 2 * * *, calendar: { exclude: a/b } }
+              5:55: jobs[0].schedule.calendar.exclude: `a/b` is a path, and a name is wanted
+            schedule: { cron: 0 2 * * *, calendar: { exclude: cn } }
+              5:55: jobs[0].schedule.calendar.exclude: there is no calendar `cn`
+            schedule: { cron: 0 2 * * *, calendar: none }; calendar: { include: cn }
+              6:15: jobs[0].calendar: is written for the schedule too: write it once
+            calendar: { include: cn, roll: next }
+              5:26: jobs[0].calendar.include: there is no calendar `cn`
+              5:36: jobs[0].calendar.roll: moves slots, and the job has no schedule
+            dst: { gap: skip }
+              5:5: jobs[0].dst: there is no field `dst`
             schedule:
-              5:13: jobs[0].schedule: has no `cron`
+              5:13: jobs[0].schedule: has no `cron`, `every` or `at`
             host_group: a/b
-              5:17: jobs[0].host_group: `a/b` is a path, and host groups have names
+              5:17: jobs[0].host_group: `a/b` is a path, and a name is wanted
             owner: ""; description:
               5:12: jobs[0].owner: is empty
               6:16: jobs[0].description: has no value

@@ -4,12 +4,14 @@ use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
 
 use super::Stored;
-use crate::doc::{Applied, Around, Contents, GroupDoc, JobDoc, Upstream, apply_set, read_file};
+use crate::doc::{
+    Applied, Around, CalendarThere, Contents, GroupDoc, JobDoc, Upstream, apply_set, read_file,
+};
 use crate::doc::{resolve_again, spec_from_json};
 use crate::path::Path;
 
 /// Settings for a job or for `defaults`; each line is good by itself and with all others.
-const SETTINGS: [&str; 14] = [
+const SETTINGS: [&str; 15] = [
     "at_most_once: true",
     "catch_up: last",
     "data: { period: week, offset: -1 }",
@@ -24,14 +26,16 @@ const SETTINGS: [&str; 14] = [
     "timeout: 120min",
     "urgency: 5",
     "zone: asia/tokyo",
+    "calendar: none",
 ];
 /// Fields of a job only.
-const OWN: [&str; 6] = [
+const OWN: [&str; 7] = [
     "owner: \"it's \\\"us\\\"\"",
     "description: \"a\\nb\\u00e9\\t\"",
     "config: { a.b: 010, c: \"${d}\", d: 1e3 }",
     "schedule: { cron: [0 2 * * *, 0 3 * * *], zone: Europe/Berlin }",
     "schedule: { cron: 0 2 * * * }",
+    "schedule: { every: 90min, anchor: 2026-01-01, at: [2026-01-01T00:00Z, 2026-01-01 03:00], dst: { gap: skip, overlap: first }, start: 2025-12-31, end: 2027-01-01T00:00, jitter: 300s }",
     "script: \"x\\r\\ny\"",
 ];
 const EDGES: [&str; 9] = [
@@ -55,8 +59,11 @@ fn file(defaults: &[&str], own: &[&str], settings: &[&str], edges: &[&str]) -> S
         own.push("script: x");
     }
     // One schedule is enough.
-    let with_two = own.iter().filter(|line| line.starts_with("schedule")).count() == 2;
-    own.retain(|line| !(with_two && *line == "schedule: { cron: 0 2 * * * }"));
+    let mut schedules = 0;
+    own.retain(|line| {
+        schedules += usize::from(line.starts_with("schedule"));
+        !line.starts_with("schedule") || schedules == 1
+    });
     format!(
         "group: g\ndefaults:\n{}jobs:\n  - {{ name: u, type: noop }}\n  - name: j\n{}{}    depends_on:\n{}",
         lines(defaults, "  "),
@@ -95,7 +102,8 @@ proptest! {
             let job = applied.jobs.iter().find(|job| job.doc.path == *path);
             Upstream::There { data: job.and_then(|job| job.doc.data) }
         };
-        let around = Around { chain: &[group], upstream: &data };
+        let calendar = |_name: &str| CalendarThere::Missing;
+        let around = Around { chain: &[group], upstream: &data, calendar: &calendar };
         for job in &applied.jobs {
             let json = job.doc.to_json();
             let sorted: serde_json::Value = serde_json::from_str(&json).unwrap();

@@ -3,7 +3,8 @@
 use serde_json::Value;
 
 use crate::doc::label::{BackoffWord, BindWord, Label, StateWord, TakeoverWord};
-use crate::doc::{edge, fields, file, settings};
+use crate::doc::{edge, fields, file, schedule, settings};
+use crate::schedule::{DstGap, DstOverlap, Roll};
 use crate::spec::{CatchUp, Empty, Kind, On, Overlap, Period};
 
 fn schema() -> Value {
@@ -42,7 +43,9 @@ fn the_schema_has_the_fields_of_the_reader() {
     check_fields(&schema, "", &file::FILE);
     check_fields(&schema, "/$defs/job", &file::JOB);
     check_fields(&schema, "/$defs/defaults", &file::DEFAULTS);
-    check_fields(&schema, "/$defs/schedule", &file::SCHEDULE);
+    check_fields(&schema, "/$defs/schedule", &schedule::SCHEDULE);
+    check_fields(&schema, "/$defs/dst", &schedule::DST);
+    check_fields(&schema, "/$defs/calendar/anyOf/1", &schedule::CALENDAR);
     check_fields(&schema, "/$defs/job/properties/script/anyOf/1", &file::SCRIPT);
     check_fields(&schema, "/$defs/edge", &edge::EDGE);
     check_fields(&schema, "/$defs/data", &settings::DATA);
@@ -62,9 +65,15 @@ fn the_schema_has_the_words_of_the_reader() {
     check_words::<On>(&schema, "/$defs/edge/properties/on");
     check_words::<Empty>(&schema, "/$defs/edge/properties/empty");
     check_words::<Period>(&schema, "/$defs/data/properties/period");
+    check_words::<DstGap>(&schema, "/$defs/dst/properties/gap");
+    check_words::<DstOverlap>(&schema, "/$defs/dst/properties/overlap");
+    check_words::<Roll>(&schema, "/$defs/calendar/anyOf/1/properties/roll");
     check_words::<BackoffWord>(&schema, "/$defs/retries/properties/backoff");
     let defaults = schema.pointer("/$defs/defaults/properties").unwrap().as_object().unwrap();
     for (field, value) in defaults {
+        if settings::DEFAULTS_ONLY.contains(&field.as_str()) {
+            continue;
+        }
         assert_eq!(Some(value), schema.pointer(&job(field)), "{field}");
     }
 }

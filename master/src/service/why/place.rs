@@ -47,7 +47,8 @@ impl Looking<'_> {
     }
 
     fn planned(&self, action: &Action) -> Place {
-        let due = action.version.due();
+        let job = self.shower.catalog.jobs.get(&action.job);
+        let due = job.map_or(action.version, |job| job.fires_at(action.version)).due();
         if let Some(stopped) = self.stopped(action) {
             return stopped;
         }
