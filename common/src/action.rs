@@ -50,8 +50,11 @@ pub struct DataInterval {
 /// Where an action stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ActionState {
-    /// A projection: its time has not come, it promises nothing.
-    Planned,
+    /// A projection: its time has not come, it promises nothing. Dropped: an edit no longer wants it, and the row stays
+    /// for the runs that people made of it; at its instant it is skipped, unless a later edit wants it again.
+    Planned {
+        dropped: bool,
+    },
     /// Decided; an upstream is missing, or somebody holds it.
     Waiting,
     /// Has a live run that counts.
@@ -152,10 +155,13 @@ impl ActionEnd {
 }
 
 impl ActionState {
+    /// As rows are made ahead.
+    pub const PLANNED: Self = Self::Planned { dropped: false };
+
     /// The bare word.
     pub const fn word(self) -> &'static str {
         match self {
-            Self::Planned => "planned",
+            Self::Planned { .. } => "planned",
             Self::Waiting => "waiting",
             Self::Active => "active",
             Self::Ended(end) => end.word(),
@@ -165,7 +171,8 @@ impl ActionState {
     /// The bracketed word, where there is one (of an active action its live run has it).
     pub const fn reason(self) -> Option<&'static str> {
         match self {
-            Self::Planned | Self::Waiting | Self::Active => None,
+            Self::Planned { dropped: true } => Some("dropped"),
+            Self::Planned { dropped: false } | Self::Waiting | Self::Active => None,
             Self::Ended(end) => end.reason(),
         }
     }
@@ -173,11 +180,17 @@ impl ActionState {
     /// Reads what [`ActionState::word`] and [`ActionState::reason`] wrote.
     pub fn from_words(word: &str, reason: Option<&str>) -> Option<Self> {
         match (word, reason) {
-            ("planned", None) => Some(Self::Planned),
+            ("planned", None) => Some(Self::PLANNED),
+            ("planned", Some("dropped")) => Some(Self::Planned { dropped: true }),
             ("waiting", None) => Some(Self::Waiting),
             ("active", None) => Some(Self::Active),
             _ => ActionEnd::from_words(word, reason).map(Self::Ended),
         }
+    }
+
+    /// True before its version is decided.
+    pub const fn planned(self) -> bool {
+        matches!(self, Self::Planned { .. })
     }
 
     /// True for a state that only a verb can leave.
@@ -219,7 +232,8 @@ mod tests {
     #[test]
     fn every_state_is_read_back_as_it_was_written() {
         let mut states = vec![
-            ActionState::Planned,
+            ActionState::PLANNED,
+            ActionState::Planned { dropped: true },
             ActionState::Waiting,
             ActionState::Active,
             ActionState::Ended(ActionEnd::Succeeded { forced: false }),

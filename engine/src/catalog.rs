@@ -1,5 +1,7 @@
 //! The jobs and groups as they are defined now: read by everybody, changed by the engine alone.
 
+mod explain;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;

@@ -104,7 +104,7 @@ impl Handler {
 
     /// Takes in an action that the store holds.
     pub fn take_action(&mut self, entry: Entry) {
-        if entry.action.state == ActionState::Planned {
+        if entry.action.state.planned() {
             self.planned.insert(entry.action.version);
         }
         if entry.action.state == ActionState::Waiting && entry.standing() == EdgeState::Met {

@@ -125,6 +125,20 @@ pub enum PlanError {
     TooMany { job: JobId, edge: usize },
 }
 
+impl PlanError {
+    /// The job at fault.
+    pub const fn job(self) -> JobId {
+        match self {
+            Self::Unknown { job }
+            | Self::Missing { job, .. }
+            | Self::NoSource { job }
+            | Self::Circle { job }
+            | Self::TooFar { job }
+            | Self::TooMany { job, .. } => job,
+        }
+    }
+}
+
 /// Versions and bindings of a set of jobs, computed as they are asked for. It remembers what it has
 /// computed.
 pub struct Plan<'a, S = Piecewise> {
@@ -161,10 +175,24 @@ impl<'a, S: Slots> Plan<'a, S> {
         from: Version,
         to: Version,
     ) -> Result<Vec<PlannedVersion>, PlanError> {
+        self.versions_cut(job, from, to, usize::MAX)
+    }
+
+    /// The same, oldest first, given up soon after `max` of them.
+    ///
+    /// # Errors
+    /// As [`Plan::versions`].
+    pub fn versions_cut(
+        &mut self,
+        job: JobId,
+        from: Version,
+        to: Version,
+        max: usize,
+    ) -> Result<Vec<PlannedVersion>, PlanError> {
         let (from, to) = (from.ms().max(MS_MIN), to.ms().min(MS_MAX));
         self.settled(|plan| {
             let job = plan.job(job)?;
-            let found = plan.range(job.seat, from, to)?;
+            let found = plan.range_cut(job.seat, from, to, max)?;
             found.into_iter().map(|planned| plan.planned_version(job, planned)).collect()
         })
     }

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use dashmap::DashMap;
-use hera_common::action::ActionState;
 use hera_common::id::Fence;
 use hera_common::time::Wall;
 use hera_engine::input::Change;
@@ -69,7 +68,7 @@ impl Changes {
 /// One line for each change of state, and no other.
 fn log(change: &Change) {
     match change {
-        Change::Action(action) if action.state == ActionState::Planned => debug!(
+        Change::Action(action) if action.state.planned() => debug!(
             action.id = action.id.raw(),
             job.id = action.job.raw(),
             "planned action {} for {}",

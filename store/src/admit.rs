@@ -6,7 +6,7 @@ mod table;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hera_common::action::{Action, ActionState, Binding};
+use hera_common::action::{Action, Binding};
 use hera_common::attempt::{Attempt, AttemptState};
 use hera_common::audit::AuditRow;
 use hera_common::id::{ActionId, Fence, JobId, Revision};
@@ -220,7 +220,7 @@ impl<'a> Walk<'a> {
     }
 
     fn drop_planned(&mut self, id: ActionId) -> Result<(), Broken> {
-        let decided = self.actions.last(id).is_some_and(|a| a.state != ActionState::Planned);
+        let decided = self.actions.last(id).is_some_and(|a| !a.state.planned());
         holds(!decided, || format!("action {id} was decided and is never deleted by an edit"))?;
         self.bindings.remove(&id);
         self.actions.remove(id)

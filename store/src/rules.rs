@@ -74,7 +74,7 @@ pub(crate) fn action_change(old: &Action, new: &Action) -> Result<(), Broken> {
     holds((new.job, new.version) == (old.job, old.version), || {
         format!("action {id} is another one")
     })?;
-    let back = old.state != ActionState::Planned && new.state == ActionState::Planned;
+    let back = !old.state.planned() && new.state.planned();
     holds(!back, || format!("action {id} was decided and is never planned again"))
 }
 

@@ -19,6 +19,7 @@ use super::words::differences;
 use crate::catalog::{Catalog, Group, Job, schedule};
 use crate::graph;
 use crate::input::{GroupChange, JobChange, JobChangeKind, Refusal, RefusalKind};
+use crate::plan::PlanError;
 
 /// What an apply would do.
 #[derive(Debug)]
@@ -42,6 +43,24 @@ pub struct Drafted {
     pub revision: Option<RevisionRow>,
     /// The definition before, JSON.
     pub was: Option<String>,
+}
+
+impl Draft {
+    /// Why a set that is well formed cannot be applied: what `fault` says of the job, at its place in the files.
+    pub fn unplannable(&self, set: &ApplySet, job: JobId, fault: PlanError) -> Refusal {
+        let FieldError { field, problem } = self.catalog.explain(fault);
+        let path = self.catalog.jobs.get(&fault.job()).map(|job| &job.row.path);
+        let place = |path: &Path| {
+            set.applied.jobs.iter().find(|job| job.doc.path == *path).map(|job| &job.place)
+        };
+        match path.and_then(place) {
+            Some(place) => refusal_at(place, FieldError { field, problem }, RefusalKind::Invalid),
+            None => {
+                let asked = self.catalog.name(job);
+                Refusal::of(RefusalKind::Invalid, &format!("{asked}: {field}"), problem)
+            }
+        }
+    }
 }
 
 struct Drafting<'a> {
@@ -412,13 +431,7 @@ impl<'a> Drafting<'a> {
     }
 
     fn refuse(&mut self, place: &JobPlace, field: &str, problem: String, kind: RefusalKind) {
-        let told = place.error(FieldError::new(field, problem));
-        self.refusals.push(Refusal {
-            kind,
-            field: told.field.clone(),
-            place: format!("{}:{}", told.file, told.place),
-            problem: told.problem,
-        });
+        self.refusals.push(refusal_at(place, FieldError::new(field, problem), kind));
     }
 
     fn refuse_job(&mut self, id: JobId, fault: FieldError, kind: RefusalKind) {
@@ -459,6 +472,16 @@ impl<'a> Drafting<'a> {
             self.draft.catalog.edition += 1;
         }
         Ok(self.draft)
+    }
+}
+
+fn refusal_at(place: &JobPlace, fault: FieldError, kind: RefusalKind) -> Refusal {
+    let told = place.error(fault);
+    Refusal {
+        kind,
+        field: told.field.clone(),
+        place: format!("{}:{}", told.file, told.place),
+        problem: told.problem,
     }
 }
 

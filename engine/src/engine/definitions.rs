@@ -8,15 +8,16 @@ use hera_common::audit::{Asked, AuditRow};
 use hera_common::id::{JobId, Seq};
 use hera_common::job::Cursor;
 use hera_common::limits::PLAN_AHEAD;
-use hera_common::time::Version;
+use hera_common::time::{Version, Wall};
 use hera_common::unit::{Put, Write};
 
 use super::generate::ahead;
 use super::{At, Engine};
 use crate::apply::{ApplySet, Draft, draft};
+use crate::catalog::Job;
 use crate::handler::{Handler, Replan, Want};
 use crate::input::{Applied, Refusal, RefusalKind, Reply, Tag};
-use crate::plan::{Plan, PlanError, PlannedVersion};
+use crate::plan::{Node, Plan, PlanError, PlannedVersion};
 
 /// What is planned for one job: what becomes of its rows, versions that are due, and to where rows reach.
 struct Planned {
@@ -55,12 +56,18 @@ impl Engine {
             warnings: Vec::new(),
         };
         let nothing = drafted.catalog.edition == self.catalog.edition;
-        if set.dry_run || nothing {
+        if nothing {
+            return Ok((None, applied));
+        }
+        // Before anything is written: what cannot be planned is refused, as a dry run tells it.
+        let planned = self
+            .plan_anew(at, set, &drafted)
+            .map_err(|(job, fault)| vec![drafted.unplannable(set, job, fault)])?;
+        if set.dry_run {
             return Ok((None, applied));
         }
         let unit = at.stage.unit(None);
-        self.write_draft(at, unit, set, drafted)
-            .map_err(|fault| vec![Refusal::of(RefusalKind::Invalid, "jobs", fault.to_string())])?;
+        self.write_draft(at, unit, set, (drafted, planned));
         Ok((Some(unit), applied))
     }
 
@@ -69,20 +76,16 @@ impl Engine {
         at: &mut At<'_>,
         unit: usize,
         set: &ApplySet,
-        mut drafted: Draft,
-    ) -> Result<(), PlanError> {
-        let created: BTreeSet<JobId> =
-            drafted.jobs.iter().filter(|job| job.new).map(|job| job.id).collect();
-        let changed = drafted.jobs.iter().filter(|job| job.revision.is_some()).map(|job| job.id);
-        let affected = drafted.catalog.closure(changed);
-        // First, since what waits for a deleted job may get a run, with an id of its own.
+        (mut drafted, planned): (Draft, Vec<Planned>),
+    ) {
+        // First, since what waits may get a run, with an id of its own.
         self.marks = drafted.marks;
-        for &job in &drafted.deleted {
-            self.remove_job(at, unit, job, &set.asked);
-        }
         self.write_rows(at, unit, set, &mut drafted);
+        let deleted: Vec<Arc<Job>> =
+            drafted.deleted.iter().filter_map(|id| self.catalog.jobs.get(id).cloned()).collect();
+        drafted.catalog.jobs.extend(deleted.into_iter().map(|job| (job.row.id, job)));
         self.catalog = Arc::new(drafted.catalog);
-        for mut planned in self.plan_anew(at, set, &affected, &created)? {
+        for mut planned in planned {
             self.judge_again(&mut planned);
             set.asked.actor.clone_into(&mut planned.replan.actor);
             self.with_handler(at, planned.job, Some(unit), |handler, ctx| {
@@ -90,7 +93,10 @@ impl Engine {
                 handler.on_due(ctx, planned.due);
             });
         }
-        Ok(())
+        // Last: what has lost its edge to a deleted job in this edit is freed, not skipped with it.
+        for job in drafted.deleted {
+            self.remove_job(at, unit, job, &set.asked);
+        }
     }
 
     /// What the edges say may have changed since it was planned: by what this edit made of jobs before this one.
@@ -115,9 +121,7 @@ impl Engine {
             at.stage.touch(unit, job.id);
             if job.new {
                 at.stage.write(unit, Write::Job(Put::Insert, Box::new(stored.row.clone())));
-                let since = stored.pieces.first().map_or(Version::at(at.now.wall), |p| p.0);
-                let decided_to = Version::from_ms(since.ms().saturating_sub(1));
-                let cursor = Cursor { job: job.id, decided_to, planned_to: since, seq: Seq::FIRST };
+                let cursor = first_cursor(stored, at.now.wall);
                 at.stage.insert_cursor(unit, cursor);
                 self.handlers.insert(job.id, Handler::new(cursor));
             } else {
@@ -138,28 +142,42 @@ impl Engine {
         }
     }
 
-    /// What becomes of the rows of all jobs that the edit can reach. Computed before any handler changes.
+    /// What becomes of the rows of all jobs that the edit can reach. Changes nothing.
     fn plan_anew(
         &self,
         at: &At<'_>,
         set: &ApplySet,
-        affected: &BTreeSet<JobId>,
-        created: &BTreeSet<JobId>,
-    ) -> Result<Vec<Planned>, PlanError> {
-        let catalog = Arc::clone(&self.catalog);
+        drafted: &Draft,
+    ) -> Result<Vec<Planned>, (JobId, PlanError)> {
+        let catalog = &drafted.catalog;
         let mut plan = Plan::new(&catalog.nodes);
         let now = Version::at(at.now.wall);
         let newest = if set.first_load_newest {
+            let created = drafted.jobs.iter().filter(|job| job.new).map(|job| job.id);
             newest_of(&mut plan, created, now)?
         } else {
             BTreeMap::new()
         };
+        let changed = drafted.jobs.iter().filter(|job| job.revision.is_some()).map(|job| job.id);
+        let affected = catalog.closure(changed);
         let mut all = Vec::with_capacity(affected.len());
-        for &job in affected {
-            if !catalog.nodes.contains_key(&job) {
-                continue;
+        for job in affected {
+            let Some(node) = catalog.nodes.get(&job) else { continue };
+            let Some(definition) = catalog.jobs.get(&job) else { continue };
+            let planned = match self.handlers.get(&job) {
+                Some(handler) => self.plan_job(at, &mut plan, node, handler, newest.get(&job)),
+                None => {
+                    let new = Handler::new(first_cursor(definition, at.now.wall));
+                    self.plan_job(at, &mut plan, node, &new, newest.get(&job))
+                }
+            };
+            let edited = |id| drafted.jobs.iter().any(|job| job.id == id);
+            match planned {
+                Ok(planned) => all.push(planned),
+                // What was wrong before stops nobody who does not touch it; its rows stay as they are.
+                Err(fault) if !edited(job) && !edited(fault.job()) => {}
+                Err(fault) => return Err((job, fault)),
             }
-            all.push(self.plan_job(at, &mut plan, job, newest.get(&job))?);
         }
         Ok(all)
     }
@@ -168,42 +186,38 @@ impl Engine {
         &self,
         at: &At<'_>,
         plan: &mut Plan<'_>,
-        job: JobId,
+        node: &Node,
+        handler: &Handler,
         newest: Option<&BTreeSet<Version>>,
     ) -> Result<Planned, PlanError> {
         let now = Version::at(at.now.wall);
         let to = Version::at(at.now.wall.plus(PLAN_AHEAD));
-        let none =
-            |planned_to| Planned { job, replan: Replan::default(), due: Vec::new(), planned_to };
-        let Some(handler) = self.handlers.get(&job) else { return Ok(none(to)) };
         let new = handler.is_idle() && handler.cursor.seq == Seq::FIRST;
         let from = Version::from_ms(handler.cursor.decided_to.ms().saturating_add(1));
-        let (found, planned_to) = ahead(plan, job, from, to)?;
+        let (found, planned_to) = ahead(plan, node.id, from, to)?;
         let (past, coming): (Vec<PlannedVersion>, Vec<PlannedVersion>) =
             found.into_iter().partition(|planned| planned.version <= now);
-        let mut planned = none(planned_to);
-        planned.replan.ahead = self.wants(plan, job, coming)?;
+        let mut replan = Replan { ahead: self.wants(plan, node, coming)?, ..Replan::default() };
+        let mut due = Vec::new();
         match newest {
             Some(newest) => {
                 let (run, before): (Vec<_>, Vec<_>) =
                     past.into_iter().partition(|planned| newest.contains(&planned.version));
-                planned.replan.newest = self.wants(plan, job, run)?;
-                planned.replan.before = before.into_iter().map(|p| p.version).collect();
+                replan.newest = self.wants(plan, node, run)?;
+                replan.before = before.into_iter().map(|p| p.version).collect();
             }
-            None if new => planned.due = self.wants(plan, job, past)?,
+            None if new => due = self.wants(plan, node, past)?,
             // An edit makes no version before its own moment; what is planned and due stays.
             None => {
                 let past = past.into_iter().filter(|p| handler.entry(p.version).is_some());
-                planned.replan.ahead.extend(self.wants(plan, job, past.collect())?);
+                replan.ahead.extend(self.wants(plan, node, past.collect())?);
             }
         }
-        if let Some(node) = self.catalog.nodes.get(&job) {
-            for entry in handler.entries().filter(|e| e.action.state == ActionState::Waiting) {
-                let version = entry.action.version;
-                planned.replan.rebound.insert(version, self.bound(plan, node, version)?);
-            }
+        for entry in handler.entries().filter(|e| e.action.state == ActionState::Waiting) {
+            let version = entry.action.version;
+            replan.rebound.insert(version, self.bound(plan, node, version)?);
         }
-        Ok(planned)
+        Ok(Planned { job: node.id, replan, due, planned_to })
     }
 
     pub(super) fn delete_job(&mut self, at: &mut At<'_>, tag: Tag, asked: &Asked, job: JobId) {
@@ -273,23 +287,31 @@ impl Engine {
     }
 }
 
+/// Where a new job begins.
+fn first_cursor(job: &Job, now: Wall) -> Cursor {
+    let since = job.pieces.first().map_or(Version::at(now), |piece| piece.0);
+    let decided_to = Version::from_ms(since.ms().saturating_sub(1));
+    Cursor { job: job.row.id, decided_to, planned_to: since, seq: Seq::FIRST }
+}
+
 /// Of each new job its newest due version, and the upstream versions of new jobs that it binds to, recursively.
 fn newest_of(
     plan: &mut Plan<'_>,
-    created: &BTreeSet<JobId>,
+    created: impl IntoIterator<Item = JobId>,
     now: Version,
-) -> Result<BTreeMap<JobId, BTreeSet<Version>>, PlanError> {
+) -> Result<BTreeMap<JobId, BTreeSet<Version>>, (JobId, PlanError)> {
     let mut found: BTreeMap<JobId, BTreeSet<Version>> = BTreeMap::new();
     let mut open = Vec::new();
-    for &job in created {
+    for job in created {
         found.insert(job, BTreeSet::new());
         let before = Version::from_ms(now.ms().saturating_add(1));
-        open.extend(plan.newest_before(job, before)?.map(|planned| (job, planned.version)));
+        let newest = plan.newest_before(job, before).map_err(|fault| (job, fault))?;
+        open.extend(newest.map(|planned| (job, planned.version)));
     }
     while let Some((job, version)) = open.pop() {
         let new = found.get_mut(&job).is_some_and(|versions| versions.insert(version));
         if new {
-            let bound = plan.bindings(job, version)?;
+            let bound = plan.bindings(job, version).map_err(|fault| (job, fault))?;
             open.extend(bound.into_iter().map(|bound| (bound.upstream, bound.version)));
         }
     }

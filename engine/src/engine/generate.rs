@@ -34,7 +34,12 @@ impl Engine {
         let mut plan = Plan::with(&catalog.nodes, known);
         for job in jobs {
             if let Err(fault) = self.extend(at, &mut plan, job) {
-                self.park(at, job, &fault.to_string());
+                let told = catalog.explain(fault);
+                let whose = match fault.job() {
+                    own if own == job => String::new(),
+                    upstream => format!("{}: ", catalog.name(upstream)),
+                };
+                self.park(at, job, &format!("{whose}{}: {}", told.field, told.problem));
             }
         }
         // The jobs of one pass share their upstream; between passes it would only lie in memory.
@@ -50,9 +55,8 @@ impl Engine {
         job: JobId,
     ) -> Result<(), PlanError> {
         let Some(handler) = self.handlers.get(&job) else { return Ok(()) };
-        if !self.catalog.nodes.contains_key(&job) {
-            return Ok(());
-        }
+        let catalog = Arc::clone(&self.catalog);
+        let Some(node) = catalog.nodes.get(&job) else { return Ok(()) };
         let now = Version::at(at.now.wall);
         let planned_to = handler.cursor.planned_to;
         let to = Version::at(at.now.wall.plus(PLAN_AHEAD));
@@ -68,7 +72,7 @@ impl Engine {
             self.with_handler(at, job, None, |handler, ctx| handler.on_missed_far(ctx, &skipped));
         }
         let (found, planned_to) = ahead(plan, job, planned_to.max(oldest), to)?;
-        let wants = self.wants(plan, job, found)?;
+        let wants = self.wants(plan, node, found)?;
         let (absent, ahead): (Vec<Want>, Vec<Want>) =
             wants.into_iter().partition(|want| want.version <= now);
         self.with_handler(at, job, None, |handler, ctx| {
@@ -82,10 +86,9 @@ impl Engine {
     pub(super) fn wants(
         &self,
         plan: &mut Plan<'_>,
-        job: JobId,
+        node: &Node,
         found: Vec<PlannedVersion>,
     ) -> Result<Vec<Want>, PlanError> {
-        let Some(node) = self.catalog.nodes.get(&job) else { return Ok(Vec::new()) };
         found
             .into_iter()
             .map(|planned| {
@@ -135,7 +138,7 @@ pub(super) fn ahead(
     from: Version,
     to: Version,
 ) -> Result<(Vec<PlannedVersion>, Version), PlanError> {
-    let mut found = plan.versions(job, from, to)?;
+    let mut found = plan.versions_cut(job, from, to, PLAN_AHEAD_ROWS_MAX)?;
     if found.len() <= PLAN_AHEAD_ROWS_MAX {
         return Ok((found, to));
     }

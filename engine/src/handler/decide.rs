@@ -75,9 +75,9 @@ impl Handler {
         ctx.stage.update_cursor(unit, &mut self.cursor);
     }
 
-    /// An edit no longer wants this planned version; it has a row since it was run by hand.
     fn is_dropped(&self, version: Version) -> bool {
-        self.actions.get(&version).is_some_and(|entry| !entry.action.actor.is_empty())
+        let dropped = ActionState::Planned { dropped: true };
+        self.actions.get(&version).is_some_and(|entry| entry.action.state == dropped)
     }
 
     /// Decides a version to run, whatever its age.
@@ -87,7 +87,7 @@ impl Handler {
 
     fn decide(&mut self, ctx: &mut Ctx<'_>, unit: usize, version: Version, verdict: Verdict) {
         let Some(entry) = self.actions.get_mut(&version) else { return };
-        if entry.action.state != ActionState::Planned {
+        if !entry.action.state.planned() {
             return;
         }
         self.planned.remove(&version);

@@ -62,7 +62,8 @@ fn edges_differ(
         .or_else(|| (!asked).then(|| "an upstream is unknown and nobody asks".to_owned()))
         .or_else(|| {
             // Of one that runs, or has ended and runs again, nobody asks what its edges say.
-            let waits = matches!(own.action.state, ActionState::Planned | ActionState::Waiting);
+            let waits =
+                matches!(own.action.state, ActionState::Planned { .. } | ActionState::Waiting);
             let known = |state: &EdgeState| waits && *state != EdgeState::Unknown;
             let mut pairs = own.edges.iter().zip(&fresh.edges);
             let unlike = pairs.find(|((_, own), (_, other))| known(own) && own != other)?;

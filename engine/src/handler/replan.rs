@@ -99,10 +99,10 @@ impl Handler {
         for version in versions {
             let Some(entry) = self.actions.get_mut(&version) else { continue };
             match entry.action.state {
-                ActionState::Planned if entry.action.runs == 0 => {
+                ActionState::Planned { .. } if entry.action.runs == 0 => {
                     self.drop_planned(ctx, unit, version, actor);
                 }
-                ActionState::Planned | ActionState::Waiting => {
+                ActionState::Planned { .. } | ActionState::Waiting => {
                     actor.clone_into(&mut entry.action.actor);
                     let end = ActionEnd::Skipped(SkipReason::User);
                     self.end_action(ctx, unit, version, end);
@@ -117,7 +117,7 @@ impl Handler {
             return;
         }
         let version = want.version;
-        let action = self.new_action(ctx, &want, ActionState::Planned);
+        let action = self.new_action(ctx, &want, ActionState::PLANNED);
         ctx.stage.insert_action(unit, &action);
         let entry = Entry { action, edges: want.edges };
         self.watch(ctx, unit, &entry);
@@ -162,8 +162,10 @@ impl Handler {
         let action = &mut entry.action;
         let zone = ctx.job.zone();
         // An earlier edit may have dropped it.
-        let dropped = !std::mem::take(&mut action.actor).is_empty();
+        let dropped = action.state != ActionState::PLANNED;
         if dropped || action.zone != zone || action.data != want.data {
+            action.state = ActionState::PLANNED;
+            action.actor.clear();
             zone.clone_into(&mut action.zone);
             action.data = want.data;
             action.revision = ctx.job.row.revision;
@@ -206,9 +208,8 @@ impl Handler {
     fn drop_planned(&mut self, ctx: &mut Ctx<'_>, unit: usize, version: Version, actor: &str) {
         let Some(entry) = self.actions.get_mut(&version) else { return };
         if entry.action.runs > 0 {
-            if entry.action.actor.is_empty() {
-                // A mark on the row; nobody else acts on a planned one.
-                let actor = if actor.is_empty() { "somebody" } else { actor };
+            if entry.action.state == ActionState::PLANNED {
+                entry.action.state = ActionState::Planned { dropped: true };
                 actor.clone_into(&mut entry.action.actor);
                 ctx.stage.update_action(unit, &mut entry.action);
             }

@@ -96,7 +96,7 @@ impl Handler {
                 action.outcome = Some(ActionEnd::Cancelled);
                 Ok((unit, Cancelled { action, pending: false }))
             }
-            (None, ActionState::Planned) => {
+            (None, ActionState::Planned { .. }) => {
                 Err(conflict(format!("{label} is not due yet: there is nothing to cancel")))
             }
             (None, ActionState::Active | ActionState::Ended(_)) => {

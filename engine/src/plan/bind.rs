@@ -72,7 +72,11 @@ impl<'a, S: Slots> Plan<'a, S> {
     fn bind(&mut self, job: Job<'a, S>, edge: usize, planned: Planned) -> Result<Vec<i64>, Stop> {
         let upstream = self.upstream(job, edge)?;
         let question = self.question(job, edge, planned)?;
-        self.answer(job, upstream, question)
+        let bound = self.answer(job, upstream, question)?;
+        if bound.len() > BINDINGS_MAX {
+            return Err(PlanError::TooMany { job: job.node.id, edge }.into());
+        }
+        Ok(bound)
     }
 
     /// The versions that a placing edge binds for a data interval, oldest first.
@@ -196,7 +200,8 @@ impl<'a, S: Slots> Plan<'a, S> {
             Question::First { from, to } => one(self.first_from(upstream, from, to)?),
             Question::Last { from, to } => one(self.last_before(upstream, to, from)?),
             Question::All { from, to } => {
-                Ok(self.range(upstream, from, to)?.into_iter().map(|planned| planned.at).collect())
+                let found = self.range_cut(upstream, from, to, BINDINGS_MAX)?;
+                Ok(found.into_iter().map(|planned| planned.at).collect())
             }
             Question::Previous { before, n } => {
                 Ok(self.nth_before(upstream, before, n)?.into_iter().collect())

@@ -1,6 +1,7 @@
 //! Which data a version is about, and which intervals of one job lie in, or hold, those of another.
 //! Knows no version and no edge.
 
+use hera_common::limits::BINDINGS_MAX;
 use hera_common::spec::{DataSpec, Period};
 use hera_common::time::Version;
 use jiff::civil::Date;
@@ -157,7 +158,11 @@ impl<'a, S: Slots> Plan<'a, S> {
             let zone = self.zone(&facts);
             let (first, last) = (zone.later(period, first, back), zone.later(period, last, back));
             let (from, to) = (zone.span(period, first).0, zone.span(period, last).1);
-            return Ok(self.range(job.seat, from, to)?.into_iter().map(|p| p.at).collect());
+            return Ok(self
+                .range_cut(job.seat, from, to, BINDINGS_MAX)?
+                .into_iter()
+                .map(|p| p.at)
+                .collect());
         }
         let mut found = Vec::new();
         let mut index = first;

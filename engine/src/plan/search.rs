@@ -16,6 +16,17 @@ const DAYS_KEPT_MAX: i64 = 8;
 impl<'a, S: Slots> Plan<'a, S> {
     /// The versions of a job in `[from, to)`, oldest first.
     pub(super) fn range(&mut self, seat: Seat, from: i64, to: i64) -> Result<Vec<Planned>, Stop> {
+        self.range_cut(seat, from, to, usize::MAX)
+    }
+
+    /// The same, oldest first, given up soon after `max`: of a job that is due each second a month holds millions.
+    pub(super) fn range_cut(
+        &mut self,
+        seat: Seat,
+        from: i64,
+        to: i64,
+        max: usize,
+    ) -> Result<Vec<Planned>, Stop> {
         let facts = self.facts(seat)?;
         let from = from.max(facts.floor);
         let to = to.min(MS_MAX);
@@ -26,12 +37,15 @@ impl<'a, S: Slots> Plan<'a, S> {
         let (first, last) = (zone.day_of(from), zone.day_of(to - 1));
         if last - first >= DAYS_KEPT_MAX && facts.plain {
             let job = self.at(seat)?;
-            return Ok(slots_of(job.node, from, to));
+            return Ok(slots_of(job.node, from, to, max.saturating_add(1)));
         }
         let mut found = Vec::new();
         for day in first..=last {
             let versions = self.day(seat, day)?;
             found.extend(versions.iter().filter(|planned| (from..to).contains(&planned.at)));
+            if found.len() > max {
+                break;
+            }
         }
         Ok(found)
     }
@@ -218,15 +232,15 @@ impl<'a, S: Slots> Plan<'a, S> {
     }
 }
 
-/// The slots of a job's schedule, or its existing actions, in `[from, to)`.
-pub(super) fn slots_of<S: Slots>(node: &Node<S>, from: i64, to: i64) -> Vec<Planned> {
+/// The slots of a job's schedule, or its existing actions, in `[from, to)`, `max` of them at most.
+pub(super) fn slots_of<S: Slots>(node: &Node<S>, from: i64, to: i64, max: usize) -> Vec<Planned> {
     let bare = |version: Version| Planned { at: version.ms(), carried: None };
     let (from, to) = (Version::from_ms(from), Version::from_ms(to));
     match &node.schedule {
-        Some(schedule) => schedule.between(from, to).map(bare).collect(),
+        Some(schedule) => schedule.between(from, to).take(max).map(bare).collect(),
         None => {
             let all = node.existing.iter().copied();
-            all.filter(|version| (from..to).contains(version)).map(bare).collect()
+            all.filter(|version| (from..to).contains(version)).take(max).map(bare).collect()
         }
     }
 }

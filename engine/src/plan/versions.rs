@@ -22,7 +22,7 @@ impl<'a, S: Slots> Plan<'a, S> {
             return Ok(Vec::new());
         }
         let candidates = match &facts.source {
-            Source::Schedule | Source::Hand => slots_of(job.node, from, end),
+            Source::Schedule | Source::Hand => slots_of(job.node, from, end, usize::MAX),
             Source::Baseline(_) => {
                 let upstream = self.baseline(job)?;
                 self.range(upstream, from, end)?

@@ -34,7 +34,7 @@ pub(crate) struct ActionWanted {
 
 /// States of actions, with the bracketed words that each may have.
 const ACTION_STATES: [(&str, Words); 7] = [
-    ("planned", Words::None),
+    ("planned", Words::Planned),
     ("waiting", Words::None),
     ("active", Words::Active),
     ("succeeded", Words::Forced),
@@ -57,6 +57,7 @@ const RUN_STATES: [(&str, Words); 6] = [
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Words {
     None,
+    Planned,
     Active,
     Forced,
     Failed,
@@ -69,6 +70,7 @@ impl Words {
     fn list(self) -> Vec<&'static str> {
         match self {
             Self::None => Vec::new(),
+            Self::Planned => vec!["dropped"],
             Self::Active => vec!["queued", "running", "retry"],
             Self::Forced => vec!["forced"],
             Self::Failed => FailReason::ALL.map(FailReason::label).to_vec(),
@@ -294,7 +296,7 @@ mod tests {
             told(&["fail"]),
             "states: `fail` is no state: write one of planned, waiting, active, succeeded, failed, cancelled, skipped"
         );
-        assert_eq!(told(&["planned(x)"]), "states: `planned` has no word in brackets");
+        assert_eq!(told(&["waiting(x)"]), "states: `waiting` has no word in brackets");
         assert_eq!(
             told(&["active(x)"]),
             "states: `x` is no word of `active`: write one of queued, running, retry"

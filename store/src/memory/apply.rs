@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use hera_common::action::ActionState;
 use hera_common::attempt::AttemptState;
 use hera_common::id::ActionId;
 use hera_common::unit::Marks;
@@ -50,7 +49,7 @@ impl State {
         fits(&self.cursors, &plan.cursors)?;
         for id in &plan.dropped {
             let Some(old) = self.actions.get(id) else { continue };
-            holds(old.state == ActionState::Planned, || {
+            holds(old.state.planned(), || {
                 format!("action {id} was decided and is never deleted by an edit")
             })?;
             exchange.leave(old);

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hera_common::action::{Action, ActionEnd, ActionState, Binding, SkipReason};
+use hera_common::action::{Action, ActionEnd, Binding, SkipReason};
 use hera_common::attempt::Attempt;
 use hera_common::audit::AuditRow;
 use hera_common::id::{ActionId, Epoch, Fence, GroupId, JobId, Revision, RunId, Token, WorkerId};
@@ -141,7 +141,7 @@ impl State {
     pub(super) fn newest(&self, job: JobId, at: Version, decided: bool) -> Option<&Action> {
         let after = Version::from_ms(at.ms().saturating_add(1));
         self.versions(job, Version::from_ms(i64::MIN), after)
-            .rfind(|action| !decided || action.state != ActionState::Planned)
+            .rfind(|action| !decided || !action.state.planned())
     }
 
     pub(super) fn dependents(&self, job: JobId, version: Version) -> Vec<Action> {

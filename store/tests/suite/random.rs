@@ -105,7 +105,7 @@ impl Author {
     }
 
     fn drop_planned(&mut self) -> Option<Unit> {
-        let action = self.an_action(|a| a.state == ActionState::Planned)?;
+        let action = self.an_action(|a| a.state.planned())?;
         self.rows.actions.remove(&action.id);
         Some(unit(vec![guard_action(&action)], vec![Write::DropPlanned(action.id)]))
     }

@@ -96,7 +96,7 @@ pub(crate) fn action(id: i64, job: i64, slot: i64) -> Action {
             to: version(slot),
             date: "2026-02-01".to_owned(),
         },
-        state: ActionState::Planned,
+        state: ActionState::PLANNED,
         outcome: None,
         counted_run: None,
         live_run: None,

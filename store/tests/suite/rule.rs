@@ -74,7 +74,7 @@ impl Scene {
         let again = || rows::with_state(&self.active, ActionState::Active);
         let other_version = with(again(), |row| row.version = rows::version(9));
         let orphan = with(again(), |row| row.live_run = None);
-        let planned = rows::with_state(&self.over, ActionState::Planned);
+        let planned = rows::with_state(&self.over, ActionState::PLANNED);
         vec![
             ("an attempt under another token", update_attempt(other_token)),
             ("an ended attempt lives", update_attempt(revived)),

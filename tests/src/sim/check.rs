@@ -69,7 +69,7 @@ impl World {
                     self.check_end(run, end);
                 }
             }
-            Write::Action(_, action) if action.state != ActionState::Planned => {
+            Write::Action(_, action) if !action.state.planned() => {
                 self.tell(format_args!(
                     "  action {} of job {} @{} {} seq {}",
                     action.id, action.job, action.version, action.state, action.seq
@@ -267,8 +267,7 @@ impl World {
         let mut stuck = Vec::new();
         for action in actions {
             let name = format!("action {} of job {} @{}", action.id, action.job, action.version);
-            if action.state == ActionState::Planned && action.version <= now && !parked(action.job)
-            {
+            if action.state.planned() && action.version <= now && !parked(action.job) {
                 stuck.push(format!("{name} is due and undecided"));
             }
             if action.state == ActionState::Waiting && action.live_run.is_none() {

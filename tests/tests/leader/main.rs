@@ -7,5 +7,6 @@
 )]
 
 mod desk;
+mod edits;
 mod grants;
 mod memory;

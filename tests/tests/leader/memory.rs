@@ -147,7 +147,7 @@ fn a_version_that_was_run_by_hand_is_dropped_when_its_time_comes_and_may_come_ba
         desk.ask(Input::Cancel { asked: asked(), action });
     }
     desk.apply(tens);
-    assert_eq!(desk.state("one", 8), "planned");
+    assert_eq!(desk.state("one", 8), "planned(dropped)");
     desk.wait(200);
     desk.turn(vec![Input::Tick]);
     assert_eq!(desk.state("one", 8), "skipped(user)");

@@ -14,7 +14,7 @@ impl Looking<'_> {
     pub(super) async fn place(&self, action: &Action, live: Option<&Run>) -> Result<Place, Fault> {
         let plain = |code, text: &str| Place { code, text: text.to_owned(), expected_start: None };
         Ok(match action.state {
-            ActionState::Planned => self.planned(action),
+            ActionState::Planned { .. } => self.planned(action),
             ActionState::Waiting => match live {
                 Some(run) => Place {
                     code: WhyCode::LiveRun,
@@ -71,7 +71,7 @@ impl Looking<'_> {
             let text = format!("stands still, since its job is parked: {reason}");
             return Some(Place { code: WhyCode::JobParked, text, expected_start: None });
         }
-        let planned = action.state == ActionState::Planned;
+        let planned = action.state.planned();
         (planned && !job.row.open).then(|| Place {
             code: WhyCode::JobClosed,
             text: "will be skipped, since its job is closed".to_owned(),
