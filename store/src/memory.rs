@@ -14,10 +14,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use async_trait::async_trait;
 use hera_common::action::{Action, ActionEnd};
 use hera_common::audit::AuditRow;
-use hera_common::id::{ActionId, Epoch, Fence, JobId, RunId, Token};
+use hera_common::id::{ActionId, Epoch, Fence, JobId, RunId, Token, WorkerId};
 use hera_common::job::{Gap, RevisionRow};
 use hera_common::time::{Version, Wall};
 use hera_common::unit::{Batch, Committed, Leadership};
+use hera_common::worker::WorkerRow;
 
 use crate::admit::{Needs, admit};
 use crate::load::{BoundAction, Scope, Snapshot};
@@ -93,6 +94,8 @@ impl MemoryStore {
             jobs: &state.jobs,
             cursors: &state.cursors,
             gaps: &state.gaps,
+            workers: &state.workers,
+            state: &state,
         })
     }
 
@@ -113,6 +116,15 @@ pub struct Rows<'a> {
     pub jobs: &'a BTreeMap<JobId, hera_common::job::JobRow>,
     pub cursors: &'a BTreeMap<JobId, hera_common::job::Cursor>,
     pub gaps: &'a BTreeMap<(JobId, Version), Gap>,
+    pub workers: &'a BTreeMap<WorkerId, WorkerRow>,
+    state: &'a State,
+}
+
+impl Rows<'_> {
+    /// The action of a version.
+    pub fn action_at(&self, job: JobId, version: Version) -> Option<&Action> {
+        self.state.action_at((job, version))
+    }
 }
 
 fn unavailable(why: &'static str) -> StoreError {

@@ -9,16 +9,24 @@ mod event;
 mod fault;
 mod jobs;
 mod master;
+mod mutation;
 mod outcome;
 mod people;
 mod process;
 mod settle;
+mod standby;
+mod story;
+mod term;
 mod worker;
 mod world;
 
 use event::{Event, Machine};
 use world::World;
 
+pub use check::{Check, Lapse};
+pub use mutation::Mutation;
+pub use process::Work;
+pub use story::{Machines, Story};
 pub use world::Options;
 
 /// How long faults happen, milliseconds: nearly as long as the jobs have slots.
@@ -37,7 +45,7 @@ pub struct History {
     /// A line for each thing that happened.
     pub log: String,
     /// What was wrong; None: nothing.
-    pub wrong: Option<String>,
+    pub wrong: Option<Lapse>,
     pub counts: Counts,
 }
 
@@ -69,33 +77,43 @@ pub fn run(seed: u64, options: Options) -> History {
     for worker in 0..world.workers.len() {
         world.after(200, Event::Boot(Machine::Worker(worker)));
     }
-    world.after(1_000, Event::Watch);
     world.after(4_000, Event::Person);
     if options.faults {
         world.after(10_000, Event::Fault);
     }
     world.run_until(FAULTS_MS);
-    world.heal();
-    if !world.ledger.applied {
-        world.apply(true);
-    }
-    // Where the store's clock is slow, slots come later.
-    let slots = SLOTS_MS + (-world.store_jump).max(0);
-    world.run_until(slots);
-    let end = slots + REST_MS;
-    while world.now < end && world.wrong.is_none() && !world.quiet_now() {
-        world.run_until(world.now + LOOK_MS);
-    }
-    // What was wanted at the last moment has settled by then, too.
-    world.run_until(world.now + LOOK_MS);
-    if world.wrong.is_none() {
-        world.check_rest();
-    }
-    let counts = Counts {
-        commits: world.ledger.commits,
-        comparisons: world.ledger.comparisons,
-        processes: world.processes.len(),
-    };
+    world.comes_to_rest(SLOTS_MS);
+    let counts = world.counts();
     let (log, wrong) = world.into_log();
     History { seed, log, wrong, counts }
+}
+
+impl World {
+    /// Faults heal; then nothing may be left to do but slots, the last of which comes at `slots`.
+    fn comes_to_rest(&mut self, slots: i64) {
+        self.heal();
+        if !self.ledger.applied {
+            self.apply(true);
+        }
+        // Where the store's clock is slow, slots come later.
+        let slots = self.now.max(slots + (-self.store_jump).max(0));
+        self.run_until(slots);
+        let end = slots + REST_MS;
+        while self.now < end && self.wrong.is_none() && !self.quiet_now() {
+            self.run_until(self.now + LOOK_MS);
+        }
+        // What was wanted at the last moment has settled by then, too.
+        self.run_until(self.now + LOOK_MS);
+        if self.wrong.is_none() {
+            self.check_rest();
+        }
+    }
+
+    fn counts(&self) -> Counts {
+        Counts {
+            commits: self.ledger.commits,
+            comparisons: self.ledger.comparisons,
+            processes: self.processes.len(),
+        }
+    }
 }

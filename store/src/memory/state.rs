@@ -110,7 +110,7 @@ impl State {
         BoundAction { action: action.clone(), bindings }
     }
 
-    fn action_at(&self, (job, version): (JobId, Version)) -> Option<&Action> {
+    pub(super) fn action_at(&self, (job, version): (JobId, Version)) -> Option<&Action> {
         let id = self.taken.get(&Key::Version(job, version))?;
         self.actions.get(&ActionId::from_raw(*id))
     }

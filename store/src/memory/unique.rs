@@ -122,9 +122,13 @@ impl Exchange {
     /// A row that comes, or has changed.
     pub(super) fn enter(&mut self, row: &impl Keyed, noun: &str) -> Result<(), Broken> {
         for key in row.keys() {
-            let text = format!("{key:?}");
-            let free = self.entering.insert(key, row.owner()).is_none();
-            holds(free, || format!("{noun} {} takes what another one takes: {text}", row.owner()))?;
+            if self.entering.contains_key(&key) {
+                let owner = row.owner();
+                return Err(Broken(format!(
+                    "{noun} {owner} takes what another one takes: {key:?}"
+                )));
+            }
+            self.entering.insert(key, row.owner());
         }
         Ok(())
     }

@@ -32,7 +32,7 @@ struct Arguments {
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
-    let options = Options { faults: !arguments.calm, people: !arguments.alone };
+    let options = Options { faults: !arguments.calm, people: !arguments.alone, without: None };
     if let Some(seed) = arguments.seed {
         let history = run(seed, options);
         println!("{}", history.log);

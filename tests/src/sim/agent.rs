@@ -5,9 +5,11 @@ use hera_common::id::{Epoch, RunId, Token};
 use hera_common::time::Boot;
 use hera_engine::input::{Grant, VerdictKind};
 use hera_worker::attempt::{Action, AttemptCore, Event as Heard};
-use hera_worker::contract::Verdict;
+use hera_worker::contract::{Outcome, ReleaseCause, Verdict};
 
+use super::check::About;
 use super::event::{Answer, Event, Machine, Report, Said, ToWorker};
+use super::mutation::Mutation;
 use super::process::Order;
 use super::worker::{Attempt, Call, TIMING};
 use super::world::World;
@@ -19,6 +21,23 @@ impl World {
     pub(super) fn answered(&mut self, worker: usize, about: Call, answer: Option<(Epoch, Answer)>) {
         let stale_term = self.note_epoch(worker, answer.as_ref().map(|(epoch, _)| *epoch));
         let answer = answer.map(|(_epoch, answer)| answer);
+        match &answer {
+            None | Some(Answer::Unknown) => self.another_master(worker, None),
+            Some(Answer::NotLeading(leader)) => self.another_master(worker, *leader),
+            Some(
+                Answer::Registered(_)
+                | Answer::Granted(_)
+                | Answer::Verdicts(_)
+                | Answer::Done
+                | Answer::Stale
+                | Answer::Lost,
+            ) => {}
+        }
+        if let Some(Answer::Verdicts(said)) = &answer
+            && said.iter().any(|(_, _, kind)| kind.is_some())
+        {
+            self.note_heard(worker);
+        }
         if matches!(answer, Some(Answer::Stale)) {
             self.tell_worker(worker, 0, ToWorker::Register);
         }
@@ -52,6 +71,8 @@ impl World {
             (Call::Poll, _) => self.later(worker, ToWorker::Poll),
             (Call::Start { token, sent }, answer) => {
                 let verdict = one(answer, token, stale_term);
+                let sent = self.counted_from(worker, sent);
+                self.judge(worker, (token, verdict), About::Hold);
                 self.hear(worker, token, Heard::Start { sent, verdict });
             }
             (Call::Beat { items, sent, told }, answer) => {
@@ -71,8 +92,31 @@ impl World {
     fn note_epoch(&mut self, worker: usize, epoch: Option<Epoch>) -> bool {
         let (Some(epoch), Some(agent)) = (epoch, self.agent(worker)) else { return false };
         let stale = epoch < agent.epoch_seen;
+        let later = epoch > agent.epoch_seen && agent.epoch_seen > Epoch::from_raw(0);
         agent.epoch_seen = agent.epoch_seen.max(epoch);
+        if later {
+            self.leave_poll(worker);
+        }
         stale
+    }
+
+    /// Asks another master from now on: the one that was named, or the next one.
+    fn another_master(&mut self, worker: usize, named: Option<usize>) {
+        let masters = self.masters.len();
+        let Some(agent) = self.agent(worker) else { return };
+        agent.asks = named.filter(|named| *named != agent.asks).unwrap_or(agent.asks + 1) % masters;
+    }
+
+    /// From when a lease counts.
+    fn counted_from(&self, worker: usize, sent: Boot) -> Boot {
+        if self.without(Mutation::LeaseFromAnswer) { self.worker_boot(worker) } else { sent }
+    }
+
+    fn judge(&mut self, worker: usize, (token, verdict): (Token, Verdict), about: About) {
+        let run = self.agent(worker).and_then(|agent| agent.attempts.get(&token)).map(|a| a.run);
+        if let Some(run) = run {
+            self.check_verdict((run, token), verdict, about);
+        }
     }
 
     fn later(&mut self, worker: usize, what: ToWorker) {
@@ -107,11 +151,13 @@ impl World {
             return;
         }
         let core = AttemptCore::granted(TIMING, grant.lease, boot);
-        let (run, draining) = (grant.run, agent.draining);
+        let (run, draining, lease) = (grant.run, agent.draining, grant.lease);
         let attempt = Attempt { run, core, grant: Some(grant), process: None, ending: false };
         agent.attempts.insert(token, attempt);
         if draining {
             self.hear(worker, token, Heard::Drain);
+        } else if self.without(Mutation::StartOnGrant) {
+            self.hear(worker, token, Heard::Start { sent: boot, verdict: Verdict::Ok { lease } });
         } else {
             self.tell_worker(worker, 0, ToWorker::Start(token));
         }
@@ -125,17 +171,33 @@ impl World {
         answer: Option<Answer>,
         stale_term: bool,
     ) {
-        let Some(Answer::Verdicts(said)) = answer else {
-            // The next master is asked soon.
-            self.arm_beat(worker, 250);
-            return;
+        let said = match answer {
+            Some(Answer::Verdicts(said)) => said,
+            Some(Answer::Lost) => {
+                items.iter().map(|(run, token)| (*run, *token, Some(VerdictKind::Lost))).collect()
+            }
+            Some(
+                Answer::Registered(_)
+                | Answer::Granted(_)
+                | Answer::Done
+                | Answer::Unknown
+                | Answer::Stale
+                | Answer::NotLeading(_),
+            )
+            | None => {
+                // The next master is asked soon.
+                self.arm_beat(worker, 250);
+                return;
+            }
         };
+        let sent = self.counted_from(worker, sent);
         if let Some(agent) = self.agent(worker) {
             agent.kill_failed.drain(..told.min(agent.kill_failed.len()));
         }
         for (_run, token) in items {
             let verdict = of(&said, token, stale_term);
             if verdict != Verdict::Unknown {
+                self.judge(worker, (token, verdict), About::Hold);
                 self.hear(worker, token, Heard::Heartbeat { sent, verdict });
             }
         }
@@ -151,10 +213,11 @@ impl World {
         let verdict = one(answer, token, stale_term);
         let spooled = self.workers.get(worker).and_then(|own| own.disk.spool.get(&token));
         let Some((_run, outcome)) = spooled else { return };
-        let finish = matches!(outcome, hera_worker::contract::Outcome::Finish { .. });
+        let finish = matches!(outcome, Outcome::Finish { .. });
         if verdict == Verdict::Unknown {
             self.later(worker, ToWorker::End(token));
         }
+        self.judge(worker, (token, verdict), About::End);
         let heard = if finish { Heard::Finish(verdict) } else { Heard::Release(verdict) };
         self.hear(worker, token, heard);
     }
@@ -203,9 +266,6 @@ impl World {
             }
             Action::Alarm(text) => {
                 self.tell(format_args!("w{worker} {token:?} alarm: {text}"));
-                if text.contains("running attempt") {
-                    self.wrong("a worker heard DONE for an attempt that runs");
-                }
             }
             Action::Forget => {
                 let Some(own) = self.workers.get_mut(worker) else { return };
@@ -227,6 +287,9 @@ impl World {
         let event = match report {
             Report::Refused => Heard::Refused,
             Report::Withdrawn => Heard::Withdrawn,
+            Report::NotSpawned => Heard::NotSpawned("no memory".to_owned()),
+            Report::KillFailed => Heard::KillFailed("it does not die".to_owned()),
+            Report::ShimGone => Heard::ShimGone,
             Report::Stopping(cause) => Heard::Stopping(cause),
             Report::Ended(ended) => Heard::Ended(ended),
         };
@@ -240,11 +303,26 @@ impl World {
         }
         let tokens: Vec<Token> = agent.attempts.keys().copied().collect();
         for token in &tokens {
+            if self.without(Mutation::ReleaseBeforeEmpty) {
+                self.release_at_once(worker, *token);
+            }
             self.hear(worker, *token, Heard::Drain);
         }
         if tokens.is_empty() {
             self.tell_worker(worker, 0, ToWorker::Leave);
         }
+    }
+
+    /// Gives back what still runs.
+    fn release_at_once(&mut self, worker: usize, token: Token) {
+        let Some(own) = self.workers.get_mut(worker) else { return };
+        let Some(attempt) = own.agent.as_ref().and_then(|agent| agent.attempts.get(&token)) else {
+            return;
+        };
+        let outcome =
+            Outcome::Release { cause: ReleaseCause::Drain, detail: "too early".to_owned() };
+        own.disk.spool.insert(token, (attempt.run, outcome));
+        self.tell_worker(worker, 0, ToWorker::End(token));
     }
 
     /// Nothing is left to do: the worker says so, and goes.
@@ -297,8 +375,10 @@ fn one(answer: Option<Answer>, token: Token, stale_term: bool) -> Verdict {
             | Answer::Granted(_)
             | Answer::Done
             | Answer::Unknown
-            | Answer::Stale,
+            | Answer::Stale
+            | Answer::NotLeading(_),
         )
         | None => Verdict::Unknown,
+        Some(Answer::Lost) => Verdict::Lost,
     }
 }

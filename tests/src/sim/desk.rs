@@ -4,20 +4,29 @@
 use std::collections::BTreeMap;
 
 use hera_common::action::ActionEnd;
+use hera_common::attempt::AttemptState;
 use hera_common::id::{Epoch, JobId, RunId, Token};
 use hera_common::time::Version;
-use hera_common::unit::{Batch, Committed, Write};
+use hera_common::unit::{Batch, Committed, Outcome as Became, Unit, Write};
 use hera_engine::input::{Finish, Input, Release, Reply, Tag, Verdict, VerdictKind};
-use hera_store::{Candidate, CommitFault, Scope, Seen, Store as _, StoreError};
+use hera_store::{Candidate, Scope, Seen, Store as _, StoreError};
+use hera_worker::contract::Outcome;
 
-use super::event::{Answer, Caller, Event, Request, Said, ToMaster, ToStore, ToWorker};
+use super::check::Check;
+use super::event::{Answer, Caller, Event, Request, Said, ToMaster, ToStore, ToWorker, Way};
 use super::master::unavailable;
+use super::mutation::Mutation;
 use super::world::{World, ready};
 
 impl World {
     /// A worker's request has arrived.
     pub(super) fn request(&mut self, master: usize, from: Caller, request: Request) {
-        let Some(lead) = self.lead(master) else { return };
+        let request = self.let_in(request);
+        let Some(lead) = self.lead(master) else {
+            let leader = self.leader_in_row(master);
+            self.reply(master, from, &Answer::NotLeading(leader));
+            return;
+        };
         let stale = match &request {
             Request::Poll { worker, incarnation, .. }
             | Request::Deregister { worker, incarnation, .. } => {
@@ -73,7 +82,7 @@ impl World {
                 | Reply::Queue(_)
                 | Reply::Standing(_),
             ) => {
-                self.wrong("a worker got a person's answer");
+                self.wrong(Check::World, "a worker got a person's answer");
                 return;
             }
         };
@@ -101,11 +110,36 @@ impl World {
         self.reply(master, caller, &answer);
     }
 
+    /// Who leads, as a standby has last seen it.
+    fn leader_in_row(&self, master: usize) -> Option<usize> {
+        let name = self.masters.get(master)?.sighting.as_ref()?.holder()?;
+        name.strip_prefix('m').and_then(|number| number.parse().ok())
+    }
+
+    /// Whoever polled listens no more.
+    pub(super) fn poll_gone(&mut self, master: usize, caller: Caller) {
+        let Some(lead) = self.lead(master) else { return };
+        let tag = lead.callers.iter().find(|(_, of)| **of == caller).map(|(tag, _)| *tag);
+        if let Some(tag) = tag {
+            self.put(master, Caller::Nobody, Input::PollGone { poll: tag });
+        }
+    }
+
     /// Sends an answer on its way.
-    fn reply(&mut self, master: usize, caller: Caller, answer: &Answer) {
+    pub(super) fn reply(&mut self, master: usize, caller: Caller, answer: &Answer) {
+        // What a standby says is of no term.
+        let epoch = self.lead(master).map_or(Epoch::from_raw(0), |lead| lead.epoch);
+        self.reply_of((master, epoch), caller, answer);
+    }
+
+    pub(super) fn reply_of(
+        &mut self,
+        (master, epoch): (usize, Epoch),
+        caller: Caller,
+        answer: &Answer,
+    ) {
         let Caller::Worker { worker, life, call, .. } = caller else { return };
-        let Some(epoch) = self.lead(master).map(|lead| lead.epoch) else { return };
-        for _copy in 0..self.copies(worker, master) {
+        for _copy in 0..self.copies(worker, master, Way::Back) {
             let wait = self.travel();
             let what = ToWorker::Answer { call, epoch, answer: answer.clone() };
             self.after(wait, Event::Worker { worker, life, what });
@@ -135,7 +169,10 @@ impl World {
     pub(super) fn ask_store(&mut self, master: usize, what: ToStore) {
         let Some(life) = self.masters.get(master).map(|own| own.life) else { return };
         let cut = self.net.store_cut.contains(&master) || self.dice.permille(self.net.loss / 4);
-        let wait = self.travel();
+        let mut wait = self.travel();
+        if matches!(what, ToStore::Commit { .. }) {
+            wait += self.net.slow_commit.take().unwrap_or_default();
+        }
         if !cut {
             self.after(wait, Event::Store { master, life, what: Box::new(what) });
         } else if let ToStore::Outcomes(asked) = what {
@@ -148,13 +185,29 @@ impl World {
 
     /// A question reaches the store, and its answer goes back.
     pub(super) fn store_event(&mut self, master: usize, life: u32, what: ToStore) {
+        if self.net.store_locked > self.now {
+            // A lock: everything waits for it, in its order, and is then carried out.
+            let wait = self.net.store_locked - self.now;
+            self.after(wait, Event::Store { master, life, what: Box::new(what) });
+            return;
+        }
         let wall = self.wall();
         self.store.set_now(wall);
         self.store.set_reachable(!self.net.store_down);
         let answer = match what {
-            ToStore::Acquire => {
-                let result = self.acquire(master);
+            ToStore::Leadership(number) => {
+                let row = ready(self.store.leadership()).unwrap_or(Err(unavailable()));
+                ToMaster::Sighted { number, row }
+            }
+            ToStore::Acquire(seen) => {
+                let result = self.acquire(master, seen);
                 ToMaster::Acquired(result)
+            }
+            ToStore::Resign { epoch } => {
+                if ready(self.store.resign(epoch, &candidate(master))).is_some_and(|r| r.is_ok()) {
+                    self.tell(format_args!("m{master} resigns"));
+                }
+                return;
             }
             ToStore::Load => {
                 ToMaster::Loaded(ready(self.store.load(&Scope::All)).unwrap_or(Err(unavailable())))
@@ -164,10 +217,8 @@ impl World {
                 ToMaster::ReadAgain { number, result }
             }
             ToStore::Commit { number, epoch, batch } => {
-                let result = self.commit(epoch, &batch);
-                if result.is_ok() {
-                    self.note_late(master, life, number);
-                }
+                let result = self.commit(master, epoch, &batch);
+                self.note_late(master, life, number);
                 ToMaster::Committed { number, result }
             }
             ToStore::Renew { epoch, sent } => {
@@ -180,14 +231,16 @@ impl World {
                 ToMaster::Outcomes { asked, ends }
             }
             ToStore::Look { epoch, caller, items, finish } => {
-                let said = self.look(epoch, items, finish);
+                let said = self.look((master, epoch), items, finish);
                 ToMaster::Looked { caller, said }
             }
         };
         if self.wrong.is_some() {
             return;
         }
-        let lost = self.net.store_cut.contains(&master) || self.dice.permille(self.net.loss / 4);
+        let lost = self.net.store_cut.contains(&master)
+            || self.net.store_deaf.contains(&master)
+            || self.dice.permille(self.net.loss / 4);
         let repeated = matches!(answer, ToMaster::Outcomes { .. } | ToMaster::Looked { .. });
         if !lost || repeated {
             let wait = self.travel();
@@ -204,42 +257,110 @@ impl World {
         }
     }
 
-    fn acquire(&mut self, master: usize) -> Result<Option<Epoch>, StoreError> {
+    fn acquire(
+        &mut self,
+        master: usize,
+        seen: Option<(Epoch, i64)>,
+    ) -> Result<Option<Epoch>, StoreError> {
         let row = ready(self.store.leadership()).unwrap_or(Err(unavailable()))?;
-        let seen = Seen { epoch: row.epoch, renew_seq: row.renew_seq };
-        ready(self.store.acquire(seen, &candidate(master))).unwrap_or(Err(unavailable()))
+        let (epoch, renew_seq) = seen.unwrap_or((row.epoch, row.renew_seq));
+        let seen = Seen { epoch, renew_seq };
+        let mut me = candidate(master);
+        let mut taken = ready(self.store.acquire(seen, &me)).unwrap_or(Err(unavailable()))?;
+        if self.without(Mutation::EpochSkipped)
+            && let Some(epoch) = taken
+        {
+            let renew_seq = renew_seq + 1;
+            me.name.push('!');
+            let again = Seen { epoch, renew_seq };
+            taken = ready(self.store.acquire(again, &me)).unwrap_or(Err(unavailable()))?;
+        }
+        if let Some(epoch) = taken {
+            self.check_epoch(master, epoch);
+        }
+        Ok(taken)
     }
 
-    fn commit(&mut self, epoch: Epoch, batch: &Batch) -> Result<Committed, StoreError> {
-        if self.net.loss > 0 && self.dice.permille(8) {
-            let before = self.dice.permille(500);
-            self.store.fail_next_commit(if before {
-                CommitFault::Before
-            } else {
-                CommitFault::After
-            });
+    fn commit(
+        &mut self,
+        master: usize,
+        epoch: Epoch,
+        batch: &Batch,
+    ) -> Result<Committed, StoreError> {
+        let unlucky = self.net.loss > 0 && self.dice.permille(8);
+        if unlucky && self.dice.permille(500) {
+            return Err(unavailable());
         }
-        let result = ready(self.store.commit(epoch, batch)).unwrap_or(Err(unavailable()));
+        let result = self.write(master, epoch, batch);
+        let result = match result {
+            Err(StoreError::Corrupt { .. }) => self.write_apart(master, epoch, batch),
+            other => other,
+        };
+        if unlucky && result.is_ok() {
+            self.tell(format_args!("  nobody hears what became of {} units", batch.units.len()));
+            return Err(unavailable());
+        }
+        result
+    }
+
+    fn write(
+        &mut self,
+        master: usize,
+        epoch: Epoch,
+        batch: &Batch,
+    ) -> Result<Committed, StoreError> {
+        let (term, stored) = self.as_stored(epoch, batch);
+        let result = ready(self.store.commit(term, &stored)).unwrap_or(Err(unavailable()));
         match &result {
-            Ok(committed) => self.written(batch, &committed.outcomes),
-            Err(StoreError::Unavailable(_)) => self.maybe_written(batch),
-            Err(StoreError::NotLeader) => {}
+            Ok(committed) => {
+                self.check_term(master, epoch);
+                self.check_taken(master, batch, &committed.outcomes);
+                self.written(master, &stored, &committed.outcomes);
+            }
+            Err(StoreError::Unavailable(_) | StoreError::NotLeader) => {}
             Err(fault) if self.excused(&fault.to_string()) => {
                 self.tell(format_args!("  a batch is refused: {fault}"));
             }
             Err(fault) => {
-                self.tell_batch(batch);
-                self.wrong(format_args!("the store refuses a batch: {fault}"));
+                self.tell_batch(&stored);
+                let twice = fault.to_string().contains("Token(");
+                let check = if twice { Check::I6 } else { Check::Refused };
+                self.wrong(check, format_args!("the store refuses a batch: {fault}"));
             }
         }
         result
     }
 
-    /// A leader may take a name twice while it does not know of a commit that came late, and a token that an earlier
-    /// leader had given up. Either way one batch fails, and what it was about is read again.
+    /// One unit at a time, so that the fault of one job does not stop the others.
+    fn write_apart(
+        &mut self,
+        master: usize,
+        epoch: Epoch,
+        batch: &Batch,
+    ) -> Result<Committed, StoreError> {
+        let mut outcomes: Vec<Became> = Vec::new();
+        for unit in &batch.units {
+            if !unit.after.iter().all(|place| outcomes.get(*place) == Some(&Became::Done)) {
+                outcomes.push(Became::LeftOut);
+                continue;
+            }
+            let alone = Unit { after: Vec::new(), ..unit.clone() };
+            let alone = Batch { units: vec![alone], marks: batch.marks };
+            match self.write(master, epoch, &alone) {
+                Ok(committed) => outcomes.extend(committed.outcomes),
+                Err(StoreError::Corrupt { .. }) => outcomes.push(Became::LeftOut),
+                Err(other) => return Err(other),
+            }
+        }
+        Ok(Committed { outcomes, store_now: self.wall() })
+    }
+
+    /// A leader may take a name twice while it does not know of a commit that came late, and a token that had left its
+    /// row before the leader began. Either way it reads again what that was about.
     fn excused(&self, fault: &str) -> bool {
-        let named = fault.contains("Path(") || fault.contains("WorkerName(");
-        fault.contains("Token(") || (self.lags() && named)
+        let named = ["Path(", "WorkerName(", "HeldRun("].iter().any(|key| fault.contains(key));
+        let token = fault.contains("Token(") && !self.without(Mutation::PollWithoutKey);
+        token || (self.lags() && named)
     }
 
     /// A batch that cannot be carried out, for whoever looks for the reason.
@@ -274,18 +395,38 @@ impl World {
         }
     }
 
-    /// What the store says of attempts that the engine does not hold; None: nobody knows.
-    fn look(&mut self, epoch: Epoch, items: Vec<Said>, finish: bool) -> Option<Vec<Said>> {
-        let mut said = Vec::new();
+    /// What the store says of attempts that the engine does not hold; None: nobody knows. An end that comes too late is
+    /// kept beside the attempt.
+    fn look(
+        &mut self,
+        (master, epoch): (usize, Epoch),
+        items: Vec<Said>,
+        finish: bool,
+    ) -> Option<Vec<Said>> {
+        let (mut said, mut batch) = (Vec::new(), Batch::default());
         for (run, token, kind) in items {
+            let looked = kind.is_none();
             let kind = match kind {
                 Some(kind) => Some(kind),
                 None => self.look_at(run, token, finish)?,
             };
+            if looked && kind == Some(VerdictKind::Fenced) {
+                batch.units.extend(self.late_report(token));
+            }
             said.push((run, token, kind));
         }
-        let proof = ready(self.store.commit(epoch, &Batch::default()))?;
-        proof.is_ok().then_some(said)
+        self.write(master, epoch, &batch).ok().map(|_committed| said)
+    }
+
+    fn late_report(&self, token: Token) -> Option<Unit> {
+        let Some(Outcome::Finish { end, .. }) = self.ledger.reported.get(&token) else {
+            return None;
+        };
+        let view = ready(self.store.attempt_by_token(token))?.ok()??;
+        let ended = matches!(view.attempt.state, AttemptState::Ended { .. });
+        let write = Write::LateReport(view.attempt.fence, end.word().to_owned());
+        let new = ended && view.attempt.late_report.is_none();
+        new.then(|| Unit { writes: vec![write], ..Unit::default() })
     }
 
     fn look_at(&self, run: RunId, token: Token, finish: bool) -> Option<Option<VerdictKind>> {

@@ -7,7 +7,7 @@ use hera_common::attempt::{AttemptEnd, Exit};
 use hera_common::id::{Epoch, Incarnation, JobId, RunId, Token, WorkerId};
 use hera_common::snapshot::Snapshot;
 use hera_common::time::{Boot, Version, Wall};
-use hera_common::unit::{Batch, Committed};
+use hera_common::unit::{Batch, Committed, Leadership};
 use hera_engine::input::{Grant, Registered, Registration, ReleaseCause, VerdictKind};
 use hera_store::{Scope, StoreError};
 use hera_worker::attempt::Ended;
@@ -44,8 +44,8 @@ pub(super) enum Event {
     /// Somebody wants something.
     Person,
     Boot(Machine),
-    /// Somebody looks whether anything leads and works.
-    Watch,
+    /// A host that slept goes on.
+    Awake(usize),
     Mend(Damage),
 }
 
@@ -59,18 +59,39 @@ pub(super) enum Machine {
 /// What heals by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Damage {
-    /// Between a worker and a master.
+    /// Between a worker and a master, one way or both.
     Link {
         worker: usize,
         master: usize,
+        way: Way,
     },
     StoreLink(usize),
+    /// The store's answers reach the master again.
+    StoreAnswers(usize),
     StoreDown,
+    /// Reports of ends arrive again.
+    Ends,
     Noise,
+}
+
+/// What of a link is cut.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Way {
+    /// What the worker asks.
+    There,
+    /// What the master answers.
+    Back,
+    Both,
 }
 
 #[derive(Debug)]
 pub(super) enum ToMaster {
+    /// A standby looks who leads.
+    Look,
+    Sighted {
+        number: u64,
+        row: Result<Leadership, StoreError>,
+    },
     Request {
         from: Caller,
         request: Request,
@@ -102,6 +123,8 @@ pub(super) enum ToMaster {
         caller: Caller,
         said: Option<Vec<Said>>,
     },
+    /// Whoever polled has gone.
+    PollGone(Caller),
     /// Jobs are read once more, some time after a commit without an answer.
     Doubt(Vec<JobId>),
     /// The wait for an answer of the store is over.
@@ -111,6 +134,7 @@ pub(super) enum ToMaster {
 /// What a master waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Waits {
+    Look(u64),
     Acquire,
     Load,
     Commit(u64),
@@ -119,13 +143,33 @@ pub(super) enum Waits {
 
 #[derive(Debug)]
 pub(super) enum ToStore {
-    Acquire,
+    Leadership(u64),
+    /// The row as it was seen; None: as it is.
+    Acquire(Option<(Epoch, i64)>),
+    Resign {
+        epoch: Epoch,
+    },
     Load,
-    Commit { number: u64, epoch: Epoch, batch: Batch },
-    ReadAgain { number: u64, scope: Scope },
-    Renew { epoch: Epoch, sent: Boot },
+    Commit {
+        number: u64,
+        epoch: Epoch,
+        batch: Batch,
+    },
+    ReadAgain {
+        number: u64,
+        scope: Scope,
+    },
+    Renew {
+        epoch: Epoch,
+        sent: Boot,
+    },
     Outcomes(Vec<(JobId, Version)>),
-    Look { epoch: Epoch, caller: Caller, items: Vec<Said>, finish: bool },
+    Look {
+        epoch: Epoch,
+        caller: Caller,
+        items: Vec<Said>,
+        finish: bool,
+    },
 }
 
 /// An item of a worker's list with its verdict; None: nobody knows, or it is to be looked up.
@@ -162,6 +206,10 @@ pub(super) enum Answer {
     Unknown,
     /// The worker is another one's by now, or unknown: register again.
     Stale,
+    /// Another master leads, perhaps this one.
+    NotLeading(Option<usize>),
+    /// What a master that steps down must never say.
+    Lost,
 }
 
 #[derive(Debug, Clone)]
@@ -192,8 +240,11 @@ pub(super) enum ToWorker {
 pub(super) enum Report {
     Refused,
     Withdrawn,
+    NotSpawned,
     Stopping(StopCause),
     Ended(Ended),
+    KillFailed,
+    ShimGone,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -201,6 +252,8 @@ pub(super) enum ToProcess {
     Exec,
     /// Its work is done.
     Exits,
+    /// Something kills it that is none of the worker's.
+    Killed,
     /// Looks at the deadline.
     Deadline,
     Timeout,

@@ -14,6 +14,8 @@ pub(super) struct Village {
     /// Jobs so far: names are not used twice.
     named: usize,
     lease_s: i64,
+    /// The job file as somebody wrote it, and who edits it is not told here.
+    written: Option<String>,
 }
 
 /// A job as written.
@@ -45,11 +47,16 @@ const EDGES: [&str; 9] = [
 impl Village {
     pub(super) fn new(dice: &mut Dice) -> Self {
         let lease_s = dice.between(6, 20);
-        let mut village = Self { jobs: Vec::new(), named: 0, lease_s };
+        let mut village = Self { jobs: Vec::new(), named: 0, lease_s, written: None };
         for _ in 0..dice.between(3, 12) {
             village.add(dice);
         }
         village
+    }
+
+    /// With this job file, as it stands.
+    pub(super) fn written(text: &str) -> Self {
+        Self { jobs: Vec::new(), named: 0, lease_s: 0, written: Some(text.to_owned()) }
     }
 
     /// A job more, downstream of some of those that are there.
@@ -155,6 +162,9 @@ impl Village {
 
     /// The job file.
     pub(super) fn file(&self) -> String {
+        if let Some(text) = &self.written {
+            return text.clone();
+        }
         let mut text =
             format!("group: {GROUP}\ndefaults: {{ zone: UTC, lease: {}s }}\njobs:\n", self.lease_s);
         for job in &self.jobs {

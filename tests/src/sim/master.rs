@@ -11,15 +11,16 @@ use hera_store::{Scope, StoreError};
 
 use std::collections::BTreeMap;
 
+use super::check::Observed;
 use super::dice::Dice;
-use super::event::{Caller, Event, Machine, ToMaster, ToStore, Waits};
+use super::event::{Answer, Caller, Event, ToMaster, ToStore, Waits};
+use super::mutation::Mutation;
 use super::outcome::{done, held, jobs, left_out, must_commit};
+use super::standby::Sighting;
 use super::world::{Host, World};
 
 /// How long a master waits for one answer of the store.
 const STORE_MS: i64 = 1_000;
-/// How often a leader renews its term, and measures the store's clock.
-const RENEW_MS: i64 = 1_000;
 /// When jobs are read once more after a commit without an answer: it may be carried out late.
 const DOUBTS_MS: [i64; 2] = [5_000, 60_000];
 /// The longest sleeps, while something is due soon, and else.
@@ -47,6 +48,9 @@ pub(super) struct Master {
     pub(super) stopped: i64,
     /// None: it waits for its turn to lead.
     pub(super) lead: Option<Lead>,
+    pub(super) sighting: Option<Sighting>,
+    /// Counts looks at the row of leadership, so that late answers are known.
+    pub(super) looks: u64,
     chance: Dice,
 }
 
@@ -55,21 +59,25 @@ pub(super) struct Lead {
     pub(super) engine: Engine,
     pub(super) epoch: Epoch,
     /// The store's wall clock minus this host's boot clock, as last measured.
-    offset: i64,
+    pub(super) offset: i64,
     pub(super) inbox: Vec<Tagged>,
     pub(super) callers: BTreeMap<Tag, Caller>,
-    next_tag: u64,
+    pub(super) next_tag: u64,
     pub(super) at: At,
     /// Counts commits and reads, so that late answers are known.
-    number: u64,
-    wakes: u64,
+    pub(super) number: u64,
+    pub(super) wakes: u64,
     /// Workers that registered with it, or that it has read of.
     pub(super) known: BTreeMap<WorkerId, hera_common::id::Incarnation>,
     /// Jobs to be read again when the present doing is done.
-    doubts: Vec<JobId>,
+    pub(super) doubts: Vec<JobId>,
     pub(super) stepped: Now,
     /// No unit of it is in flight or in doubt.
     pub(super) settled: bool,
+    /// When the last renewal that succeeded was sent.
+    pub(super) renewed: Boot,
+    /// What it has seen of holds, counted apart from the engine.
+    pub(super) observed: Observed,
 }
 
 impl Lead {
@@ -102,6 +110,8 @@ impl Master {
             life: 0,
             stopped: 0,
             lead: None,
+            sighting: None,
+            looks: 0,
             chance: dice.fork(),
         }
     }
@@ -115,8 +125,9 @@ impl World {
         }
         own.up = true;
         own.life += 1;
+        own.sighting = None;
         self.tell(format_args!("m{master} starts"));
-        self.seek(master);
+        self.stand_by(master);
     }
 
     /// The process ends at once, wherever it is.
@@ -129,18 +140,21 @@ impl World {
         self.tell(format_args!("m{master} is killed"));
     }
 
-    /// It learns that another one leads.
-    fn step_down(&mut self, master: usize) {
+    /// It learns that another one leads, or may.
+    pub(super) fn step_down(&mut self, master: usize) {
         let Some(own) = self.masters.get_mut(master) else { return };
         own.life += 1;
-        own.lead = None;
+        own.sighting = None;
+        let lead = own.lead.take();
         self.tell(format_args!("m{master} steps down"));
-    }
-
-    /// Wants to lead.
-    pub(super) fn seek(&mut self, master: usize) {
-        self.ask_store(master, ToStore::Acquire);
-        self.no_answer(master, Waits::Acquire);
+        let lost = self.without(Mutation::NotLeaderIsLost);
+        let answer = if lost { Answer::Lost } else { Answer::NotLeading(None) };
+        if let Some(lead) = lead {
+            for caller in lead.callers.into_values() {
+                self.reply_of((master, lead.epoch), caller, &answer);
+            }
+        }
+        self.stand_by(master);
     }
 
     pub(super) fn master_event(&mut self, master: usize, life: u32, what: ToMaster) {
@@ -156,8 +170,14 @@ impl World {
             return;
         }
         match what {
+            ToMaster::Look => self.look_who_leads(master),
+            ToMaster::Sighted { number, row } => self.sighted(master, number, row),
+            ToMaster::NoAnswer(Waits::Look(number)) => {
+                self.sighted(master, number, Err(unavailable()));
+            }
             ToMaster::Acquired(Ok(Some(epoch))) => self.begin_term(master, epoch),
             ToMaster::Acquired(_) | ToMaster::NoAnswer(Waits::Acquire) => self.give_up(master),
+            ToMaster::PollGone(caller) => self.poll_gone(master, caller),
             ToMaster::Loaded(result) => self.loaded(master, result),
             ToMaster::NoAnswer(Waits::Load) => {
                 self.loaded(master, Err(unavailable()));
@@ -189,7 +209,7 @@ impl World {
         self.masters.get_mut(master)?.lead.as_mut()
     }
 
-    fn boot_clock(&self, master: usize) -> Boot {
+    pub(super) fn boot_clock(&self, master: usize) -> Boot {
         self.masters.get(master).map_or(Boot::from_ms(0), |own| own.host.boot(self.now))
     }
 
@@ -199,11 +219,12 @@ impl World {
         Now { wall: Wall::from_ms(boot.ms() + offset), boot }
     }
 
-    /// The store's clock as an answer told it, half the way ago.
-    fn measured(&mut self, master: usize, sent: Boot, store_now: Wall) {
+    /// The store's clock was `store_now` between then and now. An offset that this allows stays as it is.
+    pub(super) fn measured(&mut self, master: usize, sent: Boot, store_now: Wall) {
         let boot = self.boot_clock(master);
         if let Some(lead) = self.lead(master) {
-            lead.offset = store_now.ms() - i64::midpoint(sent.ms(), boot.ms());
+            let lowest = store_now.ms() - boot.ms();
+            lead.offset = lead.offset.clamp(lowest, (store_now.ms() - sent.ms()).max(lowest));
         }
     }
 
@@ -212,64 +233,21 @@ impl World {
         self.after(wait, Event::Master { master, life, what: Box::new(what) });
     }
 
-    fn no_answer(&mut self, master: usize, waits: Waits) {
+    pub(super) fn no_answer(&mut self, master: usize, waits: Waits) {
         self.tell_master(master, STORE_MS, ToMaster::NoAnswer(waits));
     }
 
     /// Another master was quicker, or the store is away.
     fn give_up(&mut self, master: usize) {
         if self.masters.get(master).is_some_and(|own| own.lead.is_none()) {
-            self.step_down(master);
+            self.stand_by(master);
         }
-    }
-
-    fn begin_term(&mut self, master: usize, epoch: Epoch) {
-        let boot = self.boot_clock(master);
-        let Some(own) = self.masters.get_mut(master) else { return };
-        if own.lead.is_some() {
-            return;
-        }
-        own.lead = Some(Lead {
-            engine: Engine::new(settings(), epoch),
-            epoch,
-            offset: 0,
-            inbox: Vec::new(),
-            callers: BTreeMap::new(),
-            next_tag: 1,
-            at: At::Loading,
-            number: 0,
-            wakes: 0,
-            known: BTreeMap::new(),
-            doubts: Vec::new(),
-            stepped: Now { wall: Wall::from_ms(0), boot },
-            settled: false,
-        });
-        self.tell(format_args!("m{master} leads, epoch {epoch}"));
-        self.ask_store(master, ToStore::Load);
-        self.no_answer(master, Waits::Load);
-    }
-
-    fn loaded(&mut self, master: usize, result: Result<hera_store::Snapshot, StoreError>) {
-        let boot = self.boot_clock(master);
-        let Some(lead) = self.lead(master).filter(|lead| matches!(lead.at, At::Loading)) else {
-            return;
-        };
-        let Ok(snapshot) = result else {
-            self.step_down(master);
-            return;
-        };
-        lead.offset = snapshot.store_now.ms() - boot.ms();
-        lead.known = snapshot.workers.iter().map(|row| (row.id, row.incarnation)).collect();
-        let now = Now { wall: snapshot.store_now, boot };
-        lead.engine.load(snapshot, now);
-        (lead.at, lead.stepped, lead.settled) = (At::Idle, now, true);
-        self.tell_master(master, 0, ToMaster::Renew);
-        self.turn(master);
     }
 
     /// One batch: what has queued, or a tick.
-    fn turn(&mut self, master: usize) {
-        let now = self.both_clocks(master);
+    pub(super) fn turn(&mut self, master: usize) {
+        let real = self.both_clocks(master);
+        let now = self.judged_by(real);
         let Some(own) = self.masters.get_mut(master) else { return };
         let Some(lead) = own.lead.as_mut().filter(|lead| matches!(lead.at, At::Idle)) else {
             return;
@@ -292,11 +270,27 @@ impl World {
             self.rest(master);
             return;
         }
+        self.check_windows(master, &step, real.boot);
+        let step = if self.without(Mutation::AnswerBeforeCommit) {
+            self.answer_at_once(master, step)
+        } else {
+            step
+        };
+        let Some(lead) = self.lead(master) else { return };
         lead.number += 1;
         let (number, epoch, batch) = (lead.number, lead.epoch, step.batch.clone());
-        lead.at = At::Committing(Box::new(step), now.boot);
+        lead.at = At::Committing(Box::new(step), real.boot);
         self.ask_store(master, ToStore::Commit { number, epoch, batch });
         self.no_answer(master, Waits::Commit(number));
+    }
+
+    /// As if all units were written.
+    fn answer_at_once(&mut self, master: usize, mut step: Step) -> Step {
+        let all = vec![Outcome::Done; step.batch.units.len()];
+        let answers = std::mem::take(&mut step.answers);
+        let told = Step { answers, effects: std::mem::take(&mut step.effects), ..Step::default() };
+        self.finish(master, told, &all);
+        step
     }
 
     fn committed(&mut self, master: usize, number: u64, result: Result<Committed, StoreError>) {
@@ -311,6 +305,10 @@ impl World {
         match result {
             Ok(committed) => {
                 self.measured(master, sent, committed.store_now);
+                let boot = self.boot_clock(master);
+                if let Some(lead) = self.lead(master) {
+                    lead.observed.committed(&step.batch, &committed.outcomes, boot);
+                }
                 let left_out = left_out(&step, &committed.outcomes);
                 let all = committed.outcomes.iter().all(|outcome| *outcome == Outcome::Done);
                 self.finish(master, step, &committed.outcomes);
@@ -378,7 +376,8 @@ impl World {
         number: u64,
         result: Result<hera_store::Snapshot, StoreError>,
     ) {
-        let now = self.both_clocks(master);
+        let real = self.both_clocks(master);
+        let now = self.judged_by(real);
         let Some(lead) = self.lead(master).filter(|lead| lead.number == number) else { return };
         let jobs = match std::mem::replace(&mut lead.at, At::Idle) {
             At::Reading(jobs) => jobs,
@@ -389,6 +388,7 @@ impl World {
         };
         match result {
             Ok(snapshot) => {
+                lead.observed.read(&snapshot, real.boot);
                 lead.engine.reload(&jobs, snapshot, now);
                 lead.settled = true;
                 self.tell(format_args!("m{master} has read {} jobs again", jobs.len()));
@@ -401,7 +401,8 @@ impl World {
 
     /// Waits for input, or for its time.
     fn rest(&mut self, master: usize) {
-        let now = self.both_clocks(master);
+        let real = self.both_clocks(master);
+        let now = self.judged_by(real);
         let host = self.masters.get(master).map(|own| own.host);
         let Some(lead) = self.lead(master) else { return };
         lead.wakes += 1;
@@ -410,7 +411,7 @@ impl World {
             Some(wake) if wake <= SLEEP_MAX => wake.min(SLEEP_SOON_MAX),
             Some(_) | None => SLEEP_MAX,
         };
-        let real = host.map_or(0, |host| host.until(now.boot.plus(sleep), self.now));
+        let real = host.map_or(0, |host| host.until(real.boot.plus(sleep), self.now));
         if queued {
             self.tell_master(master, 0, ToMaster::Turn);
         } else {
@@ -431,22 +432,6 @@ impl World {
         }
     }
 
-    fn renew(&mut self, master: usize) {
-        let sent = self.boot_clock(master);
-        let Some(lead) = self.lead(master) else { return };
-        let epoch = lead.epoch;
-        self.ask_store(master, ToStore::Renew { epoch, sent });
-        self.tell_master(master, RENEW_MS, ToMaster::Renew);
-    }
-
-    fn renewed(&mut self, master: usize, sent: Boot, result: Result<Wall, StoreError>) {
-        match result {
-            Ok(store_now) => self.measured(master, sent, store_now),
-            Err(StoreError::NotLeader) => self.step_down(master),
-            Err(_away) => {}
-        }
-    }
-
     /// Puts an input of a caller into the queue, if a leader can take it.
     pub(super) fn put(&mut self, master: usize, caller: Caller, input: Input) -> bool {
         let Some(lead) = self.lead(master) else { return false };
@@ -462,24 +447,6 @@ impl World {
             self.tell_master(master, wait, ToMaster::Turn);
         }
         true
-    }
-
-    /// Looks whether somebody leads; if not, one of those that wait takes its turn.
-    pub(super) fn watch(&mut self) {
-        let now = self.now;
-        self.after(2_000, Event::Watch);
-        let leads = |own: &Master| own.up && own.lead.is_some() && own.stopped <= now;
-        if self.masters.iter().any(leads) {
-            return;
-        }
-        let waits = |own: &Master| own.up && own.lead.is_none() && own.stopped <= now;
-        let waiting: Vec<usize> =
-            self.masters.iter().enumerate().filter(|(_, own)| waits(own)).map(|(n, _)| n).collect();
-        match self.dice.pick(&waiting) {
-            Some(master) => self.seek(master),
-            None if self.calm => self.after(0, Event::Boot(Machine::Master(0))),
-            None => {}
-        }
     }
 }
 

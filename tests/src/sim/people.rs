@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 
 use hera_common::audit::Asked;
 use hera_common::doc::{Contents, apply_set, read_file};
-use hera_common::id::ActionId;
+use hera_common::id::{ActionId, RunId};
 use hera_common::time::Version;
 use hera_engine::apply::ApplySet;
 use hera_engine::input::{Input, Refusal, Reply};
 use hera_store::Store as _;
 
+use super::check::Check;
 use super::event::{Caller, Event};
 use super::world::{World, ready};
 
@@ -87,7 +88,7 @@ impl World {
         let file = match read_file("jobs.yaml", &text) {
             Ok(file) => file,
             Err(errors) => {
-                self.wrong(format_args!("a job file is refused: {errors:?}\n{text}"));
+                self.wrong(Check::World, format_args!("a job file is refused: {errors:?}\n{text}"));
                 return;
             }
         };
@@ -99,7 +100,8 @@ impl World {
                 return;
             }
         };
-        let back = first && self.village.jobs.len().is_multiple_of(2);
+        let dealt = !self.village.jobs.is_empty();
+        let back = first && dealt && self.village.jobs.len().is_multiple_of(2);
         let set = ApplySet {
             asked: asked("apply"),
             edition: catalog.edition,
@@ -139,6 +141,16 @@ impl World {
         };
         self.tell(format_args!("{word} {label}"));
         self.put(master, Caller::Person, input);
+    }
+
+    /// Somebody cancels what a run is for.
+    pub(super) fn cancel_run(&mut self, run: i64) {
+        let id = RunId::from_raw(run);
+        let action = self.store.rows(|rows| rows.runs.get(&id).map(|run| run.action));
+        let found = action.and_then(|id| ready(self.store.another_link().action(id)));
+        let Some(Ok(Some(bound))) = found else { return };
+        self.tell(format_args!("cancel action {}", bound.action.id));
+        self.ask(Input::Cancel { asked: asked("cancel"), action: Box::new(bound) });
     }
 
     /// The answer to a person, or to nobody.

@@ -8,7 +8,9 @@ use hera_common::time::Boot;
 use hera_worker::attempt::Ended;
 use hera_worker::process::order::StopCause;
 
+use super::check::Check;
 use super::event::{Event, Report, ToProcess, ToWorker};
+use super::mutation::Mutation;
 use super::worker::TIMING;
 use super::world::World;
 
@@ -30,16 +32,41 @@ pub(super) struct Process {
     pub(super) job: JobId,
     pub(super) attempt: u32,
     pub(super) fence: Fence,
-    pub(super) exclusive: bool,
+    /// Its job, where one process of that may live at most.
+    pub(super) alone_of: Option<JobId>,
     deadline: Boot,
     timeout: Option<Duration>,
     stop: Option<StopCause>,
-    pub(super) started: Option<i64>,
-    pub(super) ended: Option<i64>,
-    /// How it ended by itself.
-    pub(super) code: Option<i32>,
+    started: Option<i64>,
+    ended: Option<i64>,
+    exit: Option<Exit>,
     /// Nothing of it will run any more.
     over: bool,
+    /// The promises do not hold for it: nothing can kill it, or its host slept past its deadline.
+    pub(super) excused: bool,
+    /// Stopped until then, by real time; its shim is not.
+    pub(super) stopped: i64,
+    /// Its shim was killed.
+    orphan: bool,
+}
+
+/// How a process ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Exit {
+    Code(i32),
+    Signal(i32),
+}
+
+/// What a script does, where it is written down.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Work {
+    /// Milliseconds.
+    pub lasts: i64,
+    pub code: i32,
+    /// It has to be killed.
+    pub ignores_term: bool,
+    /// And cannot be.
+    pub immortal: bool,
 }
 
 impl Process {
@@ -51,9 +78,42 @@ impl Process {
     /// Its host goes out.
     pub(super) fn lose(&mut self, now: i64) {
         self.over = true;
-        if self.started.is_some() {
+        if self.started.is_some() && self.ended.is_none() {
             self.ended = Some(now);
         }
+    }
+
+    /// When its code began to run, by real time.
+    pub(super) fn began(&self) -> Option<i64> {
+        self.started
+    }
+
+    /// When it ended, by real time.
+    pub(super) fn over_at(&self) -> Option<i64> {
+        self.ended
+    }
+
+    /// The code with which it ended by itself.
+    pub(super) fn code(&self) -> Option<i32> {
+        match self.exit? {
+            Exit::Code(code) => Some(code),
+            Exit::Signal(_) => None,
+        }
+    }
+
+    /// True where it ended before anybody stopped it.
+    pub(super) fn by_itself(&self) -> bool {
+        self.exit.is_some() && self.stop.is_none()
+    }
+
+    /// True where somebody wrote down how it ended.
+    pub(super) fn is_known(&self) -> bool {
+        !self.orphan
+    }
+
+    /// By its host's clock: nothing of it may be left then.
+    pub(super) fn deadline(&self) -> Boot {
+        self.deadline
     }
 
     /// True where the job's own code runs.
@@ -76,7 +136,7 @@ impl World {
         let row =
             self.store.rows(|rows| rows.runs.get(&grant.run).map(|row| (row.job, row.exclusive)));
         let Some((job, exclusive)) = row else {
-            self.wrong(format_args!("run {} was granted and is not in the store", grant.run));
+            self.wrong(Check::I3, format_args!("r{} was granted, and is not stored", grant.run));
             return;
         };
         self.processes.push(Process {
@@ -87,15 +147,19 @@ impl World {
             job,
             attempt: grant.number,
             fence: grant.fence,
-            exclusive,
+            alone_of: exclusive.then_some(job),
             deadline,
             timeout: grant.timeout,
             stop: None,
             started: None,
             ended: None,
-            code: None,
+            exit: None,
             over: false,
+            excused: false,
+            stopped: 0,
+            orphan: false,
         });
+        self.living.insert(number);
         let wait = self.dice.between(2, 60);
         self.after(wait, Event::Process { process: number, what: ToProcess::Exec });
     }
@@ -115,32 +179,73 @@ impl World {
     }
 
     pub(super) fn process_event(&mut self, process: usize, what: ToProcess) {
-        if self.processes.get(process).is_none_or(|own| own.over) {
+        let Some(own) = self.processes.get(process).filter(|own| !own.over) else { return };
+        let asleep = self.workers.get(own.worker).map_or(0, |worker| worker.host.asleep);
+        let stopped =
+            if matches!(what, ToProcess::Exits) { own.stopped.max(asleep) } else { asleep };
+        if stopped > self.now {
+            // A shim looks at the deadline first when its host wakes.
+            let first = matches!(what, ToProcess::Deadline);
+            let wait = stopped - self.now + if first { 0 } else { self.dice.between(1, 4) };
+            self.after(wait, Event::Process { process, what });
             return;
         }
         match what {
             ToProcess::Exec => self.exec(process),
             ToProcess::Exits => {
-                let code = if self.dice.permille(220) { 1 } else { 0 };
-                self.process_ends(process, Some(code));
+                let fails = self.dice.permille(220);
+                let code = self.work.map_or(i32::from(fails), |work| work.code);
+                self.process_ends(process, Exit::Code(code));
             }
+            ToProcess::Killed => self.process_ends(process, Exit::Signal(9)),
             ToProcess::Deadline => self.watch_deadline(process),
             ToProcess::Timeout => self.stop_process(process, StopCause::Timeout),
-            ToProcess::Stopped => self.process_ends(process, None),
+            ToProcess::Stopped => self.process_ends(process, Exit::Signal(15)),
         }
+    }
+
+    /// A host that slept goes on: what is past its deadline by now is killed, after a moment.
+    pub(super) fn awake(&mut self, worker: usize) {
+        let boot = self.worker_boot(worker);
+        let living: Vec<usize> = self.living.iter().copied().collect();
+        for number in living {
+            let Some(own) = self.processes.get_mut(number) else { continue };
+            if own.worker == worker && boot >= own.deadline.minus(TIMING.kill) {
+                own.excused = true;
+            }
+        }
+    }
+
+    /// Somebody kills the shim: its agent sees that and kills the rest, of which nobody can say when it is gone.
+    pub(super) fn kill_shim(&mut self, process: usize) {
+        let Some(own) = self.processes.get_mut(process).filter(|own| own.executes()) else {
+            return;
+        };
+        own.orphan = true;
+        let (worker, attempt, run) = (own.worker, own.attempt, own.run);
+        self.tell(format_args!("w{worker} r{run} #{attempt} loses its shim"));
+        self.report(process, Report::ShimGone);
+        let wait = self.dice.between(5, 450);
+        self.after(wait, Event::Process { process, what: ToProcess::Killed });
     }
 
     /// The last thing before the job's own code runs is a look at the deadline.
     fn exec(&mut self, process: usize) {
+        let unlucky = self.net.loss > 0 && self.work.is_none() && self.dice.permille(6);
         let Some((boot, own)) = self.shim(process) else { return };
-        if own.stop.is_some() {
+        let refused = if own.stop.is_some() {
+            Some(Report::Withdrawn)
+        } else if boot >= own.deadline.minus(TIMING.kill) {
+            Some(Report::Refused)
+        } else if unlucky {
+            Some(Report::NotSpawned)
+        } else {
+            None
+        };
+        if let Some(report) = refused {
             own.over = true;
-            self.report(process, Report::Withdrawn);
-            return;
-        }
-        if boot >= own.deadline.minus(TIMING.kill) {
-            own.over = true;
-            self.report(process, Report::Refused);
+            self.living.remove(&process);
+            self.report(process, report);
             return;
         }
         let timeout = own.timeout;
@@ -149,7 +254,8 @@ impl World {
             own.started = Some(now);
         }
         self.check_exec(process);
-        let work = self.village.work(&mut self.dice);
+        let work = self.work.map(|work| work.lasts);
+        let work = work.unwrap_or_else(|| self.village.work(&mut self.dice));
         self.after(work, Event::Process { process, what: ToProcess::Exits });
         if let Some(timeout) = timeout {
             let wait = self.host_wait(process, boot.plus(timeout));
@@ -172,8 +278,13 @@ impl World {
 
     /// TERM must come early enough for KILL to be over by the deadline.
     fn watch_deadline(&mut self, process: usize) {
+        let blind = self.blind(process);
         let Some((boot, own)) = self.shim(process) else { return };
-        if own.stop.is_some() {
+        if own.stop.is_some() || own.orphan {
+            return;
+        }
+        if blind {
+            self.after(50, Event::Process { process, what: ToProcess::Deadline });
             return;
         }
         let term_at = own.deadline.minus(TIMING.kill + TIMING.term);
@@ -185,6 +296,12 @@ impl World {
         }
     }
 
+    /// Nobody watches the deadline: there is no shim, and the agent stands still.
+    fn blind(&self, process: usize) -> bool {
+        let worker = self.processes.get(process).and_then(|own| self.workers.get(own.worker));
+        self.without(Mutation::NoShim) && worker.is_some_and(|own| own.stopped > self.now)
+    }
+
     /// The stop sequence begins; only the first one counts.
     pub(super) fn stop_process(&mut self, process: usize, cause: StopCause) {
         let Some((boot, own)) = self.shim(process) else { return };
@@ -192,7 +309,7 @@ impl World {
             return;
         }
         own.stop = Some(cause);
-        let deadline = own.deadline;
+        let (deadline, excused) = (own.deadline, own.excused);
         if own.started.is_none() {
             // The shim withdraws when it comes to executing.
             return;
@@ -201,29 +318,65 @@ impl World {
             self.report(process, Report::Stopping(cause));
         }
         let term_over = boot.plus(TIMING.term).min(deadline.minus(TIMING.kill)).max(boot);
-        let wait = if self.dice.permille(600) {
-            self.dice.below(self.host_wait(process, term_over).max(1))
+        if self.is_immortal(process) {
+            let wait = self.host_wait(process, term_over.plus(TIMING.kill));
+            self.outlive(process, wait);
+            return;
+        }
+        let deaf = self.work.map_or_else(|| !self.dice.permille(600), |work| work.ignores_term);
+        let wait = if deaf {
+            let killed = if excused { 5 } else { 450 };
+            self.host_wait(process, term_over) + self.dice.below(killed)
         } else {
-            let killed = self.dice.below(450);
-            self.host_wait(process, term_over) + killed
+            self.dice.below(self.host_wait(process, term_over).max(1))
         };
         self.after(wait, Event::Process { process, what: ToProcess::Stopped });
     }
 
-    fn process_ends(&mut self, process: usize, code: Option<i32>) {
+    fn is_immortal(&mut self, process: usize) -> bool {
+        let faults = self.net.loss > 0;
+        let chance = faults && self.dice.permille(4);
+        let immortal = self.work.map_or(chance, |work| work.immortal);
+        if let Some(own) = self.processes.get_mut(process).filter(|_| immortal) {
+            own.excused = true;
+        }
+        immortal
+    }
+
+    /// It outlives the KILL, and dies some time later.
+    fn outlive(&mut self, process: usize, wait: i64) {
+        let Some(own) = self.processes.get(process) else { return };
+        let (worker, life, attempt, run) = (own.worker, own.life, own.attempt, own.run);
+        let what = ToWorker::Shim { token: own.token, report: Report::KillFailed };
+        self.tell(format_args!("w{worker} r{run} #{attempt} cannot be killed"));
+        self.after(wait, Event::Worker { worker, life, what });
+        let more = self.dice.between(1_000, 60_000);
+        self.after(wait + more, Event::Process { process, what: ToProcess::Stopped });
+    }
+
+    fn process_ends(&mut self, process: usize, exit: Exit) {
         let now = self.now;
+        self.check_last_moment(process);
+        self.living.remove(&process);
         let Some(own) = self.processes.get_mut(process) else { return };
         own.over = true;
         own.ended = Some(now);
-        own.code = code;
-        let signal = if code.is_none() { Some(15) } else { None };
+        own.exit = Some(exit);
+        let (code, signal) = match exit {
+            Exit::Code(code) => (Some(code), None),
+            Exit::Signal(signal) => (None, Some(signal)),
+        };
         let ended = Ended { code, signal, stopped: own.stop, output_problem: None };
-        let (run, worker, token) = (own.run, own.worker, own.token);
-        let text = match (code, own.stop) {
-            (Some(code), _) => format!("r{run} #{} exits with {code}", own.attempt),
-            (None, stop) => format!("r{run} #{} is stopped: {stop:?}", own.attempt),
+        let (run, worker, token, orphan) = (own.run, own.worker, own.token, own.orphan);
+        let text = match (exit, own.stop) {
+            (Exit::Code(code), _) => format!("r{run} #{} exits with {code}", own.attempt),
+            (Exit::Signal(_), stop) => format!("r{run} #{} is stopped: {stop:?}", own.attempt),
         };
         self.tell(format_args!("w{worker} {text}"));
+        if orphan {
+            // Nobody was left to see how it ended.
+            return;
+        }
         if let Some(own) = self.workers.get_mut(worker) {
             own.disk.exits.insert(token, (run, ended.clone()));
         }

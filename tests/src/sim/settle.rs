@@ -5,6 +5,8 @@ use hera_common::run::RunState;
 use hera_common::time::Version;
 use hera_engine::plan::Plan;
 
+use super::check::Check;
+use super::master::Master;
 use super::world::World;
 
 impl World {
@@ -23,30 +25,69 @@ impl World {
             });
             open.map(|attempt| format!("attempt {} has no end", attempt.fence)).collect()
         });
+        self.all_gone(Check::L1, &live);
+        self.all_gone(Check::I18, &open);
         let mut left = self.undecided();
-        left.extend(live.into_iter().chain(open).chain(self.stuck()));
+        left.extend(self.stuck());
+        self.all_gone(Check::L2, &left);
+        let spooled = self.unreported();
+        self.all_gone(Check::L5, &spooled);
+        let away = self.away();
+        self.all_gone(Check::L3, &away);
+        if let Some(master) = self.leader() {
+            self.compare_now(master);
+        }
+    }
+
+    fn all_gone(&mut self, check: Check, left: &[String]) {
+        if let Some(first) = left.first() {
+            for what in left {
+                self.tell(what);
+            }
+            self.wrong(check, format_args!("{first} ({} in all)", left.len()));
+        }
+    }
+
+    fn unreported(&self) -> Vec<String> {
+        let mut left = Vec::new();
         for (number, own) in self.workers.iter().enumerate() {
             let attempts = own.agent.as_ref().map(|agent| agent.attempts.len());
             if attempts != Some(0) || !own.disk.spool.is_empty() {
-                left.push(format!(
-                    "w{number} has {attempts:?} attempts, {} ends",
-                    own.disk.spool.len()
-                ));
+                let ends = own.disk.spool.len();
+                left.push(format!("w{number} has {attempts:?} attempts, {ends} ends"));
             }
         }
+        left
+    }
+
+    /// Who does not lead or work, and should.
+    fn away(&self) -> Vec<String> {
+        let mut away = Vec::new();
         if !self.ledger.applied {
-            left.push("the first job file was never applied".to_owned());
+            away.push("the first job file was never applied".to_owned());
         }
-        match self.leader() {
-            Some(master) => self.compare_now(master),
-            None => left.push("nobody leads".to_owned()),
+        let leads = |own: &&Master| {
+            own.lead.as_ref().is_some_and(|lead| Some(lead.epoch) == self.ledger.epoch)
+        };
+        let leaders = self.masters.iter().filter(leads).count();
+        if leaders != 1 {
+            away.push(format!("{leaders} masters lead"));
         }
-        if let Some(first) = left.first().cloned() {
-            for what in &left {
-                self.tell(what);
+        // Two of one name take it from each other.
+        let twins = self.workers.iter().any(|own| own.twin);
+        for (number, own) in self.workers.iter().enumerate().filter(|_| !twins) {
+            let registered = own.agent.as_ref().and_then(|agent| agent.registered);
+            let known = registered.is_some_and(|registered| {
+                self.store.rows(|rows| {
+                    let row = rows.workers.get(&registered.worker);
+                    row.is_some_and(|row| row.incarnation == registered.incarnation)
+                })
+            });
+            if !known {
+                away.push(format!("w{number} is not registered: {registered:?}"));
             }
-            self.wrong(format_args!("not at rest: {first} ({} in all)", left.len()));
         }
+        away
     }
 
     /// Every due version of a schedule has a row, or lies in a gap.

@@ -12,7 +12,8 @@ use hera_worker::contract::{Outcome, Timing};
 use hera_worker::process::order::StopCause;
 
 use super::dice::Dice;
-use super::event::{Caller, Event, Machine, Request, ToMaster, ToWorker};
+use super::event::{Caller, Event, Machine, Request, ToMaster, ToWorker, Way};
+use super::mutation::Mutation;
 use super::world::{Host, World};
 
 /// The numbers that this cluster's workers are given.
@@ -41,6 +42,8 @@ pub(super) struct Worker {
     pub(super) capacity: u32,
     pub(super) disk: Disk,
     pub(super) agent: Option<Agent>,
+    /// On another host, with a name that is taken.
+    pub(super) twin: bool,
 }
 
 /// What outlives the agent.
@@ -56,6 +59,8 @@ pub(super) struct Disk {
 pub(super) struct Agent {
     pub(super) registered: Option<Registered>,
     pub(super) epoch_seen: Epoch,
+    /// The master that is asked next.
+    pub(super) asks: usize,
     pub(super) attempts: BTreeMap<Token, Attempt>,
     /// The tokens of the open poll.
     polling: Option<Vec<Token>>,
@@ -101,6 +106,7 @@ impl Worker {
             capacity: u32::try_from(dice.between(2, 5)).unwrap_or(2),
             disk: Disk::default(),
             agent: None,
+            twin: false,
         }
     }
 }
@@ -137,6 +143,7 @@ impl World {
         own.agent = Some(Agent {
             registered: None,
             epoch_seen: Epoch::from_raw(0),
+            asks: 0,
             attempts: attempts.collect(),
             polling: None,
             draining: false,
@@ -158,6 +165,7 @@ impl World {
         }
         own.life += 1;
         self.tell(format_args!("w{worker} is killed"));
+        self.note_break(worker);
         let mine = |p: &super::process::Process| p.worker == worker && p.is_alive();
         let mine: Vec<usize> =
             self.processes.iter().enumerate().filter(|(_, p)| mine(p)).map(|(n, _)| n).collect();
@@ -185,8 +193,12 @@ impl World {
         if own.life != life || own.agent.is_none() {
             return;
         }
-        if own.stopped > now {
-            let wait = own.stopped - now + self.dice.below(3);
+        let stopped = own.stopped.max(own.host.asleep);
+        if stopped > now {
+            // What has come is read before it is taken for lost.
+            let patience = if matches!(what, ToWorker::NoAnswer(_)) { 3 } else { 0 };
+            let wait = stopped - now + patience + self.dice.below(3);
+            self.note_break(worker);
             self.after(wait, Event::Worker { worker, life, what });
             return;
         }
@@ -199,6 +211,9 @@ impl World {
             ToWorker::NoAnswer(call) => {
                 let Some(agent) = self.agent(worker) else { return };
                 let Some(about) = agent.calls.remove(&call) else { return };
+                if matches!(about, Call::Poll) {
+                    self.hang_up(worker, call);
+                }
                 self.answered(worker, about, None);
             }
             ToWorker::Register => self.register(worker),
@@ -228,10 +243,13 @@ impl World {
         agent.next_call += 1;
         agent.calls.insert(call, about);
         let caller = Caller::Worker { worker, life, call, finish };
-        if let Some(master) = self.a_master() {
-            for _copy in 0..self.copies(worker, master) {
-                let wait = self.travel();
-                let what = ToMaster::Request { from: caller, request: request.clone() };
+        let master = agent.asks;
+        let lost = matches!(request, Request::Finish { .. } | Request::Release { .. })
+            && self.net.ends_lost;
+        for _copy in 0..self.copies(worker, master, Way::There) {
+            let wait = self.travel();
+            let what = ToMaster::Request { from: caller, request: request.clone() };
+            if !lost {
                 self.tell_master(master, wait, what);
             }
         }
@@ -240,20 +258,26 @@ impl World {
         self.tell_worker(worker, real, ToWorker::NoAnswer(call));
     }
 
-    /// The newest leader, or any master: a worker tries them in turn.
-    fn a_master(&mut self) -> Option<usize> {
-        let leads: Vec<(Epoch, usize)> = self
-            .masters
-            .iter()
-            .enumerate()
-            .filter_map(|(n, own)| Some((own.lead.as_ref()?.epoch, n)))
-            .collect();
-        let newest = leads.iter().max().map(|(_epoch, master)| *master);
-        if self.dice.permille(100) {
-            let any: Vec<usize> = leads.into_iter().map(|(_epoch, master)| master).collect();
-            return self.dice.pick(&any);
+    /// Another leader has answered: the one that was polled may be frozen, and would be waited for in vain.
+    pub(super) fn leave_poll(&mut self, worker: usize) {
+        let Some(agent) = self.agent(worker) else { return };
+        let open = agent.calls.iter().find(|(_, call)| matches!(call, Call::Poll));
+        if let Some(call) = open.map(|(call, _)| *call) {
+            agent.calls.remove(&call);
+            self.tell_worker(worker, 1, ToWorker::Poll);
         }
-        newest
+    }
+
+    /// The connection of a poll that was given up is closed, and its master may hear of it.
+    fn hang_up(&mut self, worker: usize, call: u64) {
+        let Some(own) = self.workers.get(worker) else { return };
+        let caller = Caller::Worker { worker, life: own.life, call, finish: false };
+        for master in 0..self.masters.len() {
+            if self.copies(worker, master, Way::There) > 0 {
+                let wait = self.travel();
+                self.tell_master(master, wait, ToMaster::PollGone(caller));
+            }
+        }
     }
 
     fn register(&mut self, worker: usize) {
@@ -262,11 +286,16 @@ impl World {
         if agent.calls.values().any(|call| matches!(call, Call::Register)) {
             return;
         }
+        let keep = if self.without(Mutation::NothingKept) {
+            Vec::new()
+        } else {
+            agent.attempts.keys().copied().collect()
+        };
         let registration = Registration {
             name: own.name.clone(),
-            state_id: format!("state of {}", own.name),
+            state_id: format!("state of {}{}", own.name, if own.twin { "'s twin" } else { "" }),
             instance_id: format!("{}-{}", own.life, own.name),
-            keep: agent.attempts.keys().copied().collect(),
+            keep,
             groups: Vec::new(),
             labels: Vec::new(),
             capacity: own.capacity,
@@ -298,9 +327,12 @@ impl World {
     /// Beats for all that beats, and arms the next beat.
     pub(super) fn beat(&mut self, worker: usize) {
         let sent = self.worker_boot(worker);
+        let ends_are_silent = self.without(Mutation::BeatsUntilExit);
         let Some(agent) = self.agent(worker) else { return };
         agent.beat_at = None;
-        let beating = agent.attempts.iter().filter(|(_, attempt)| attempt.core.beats());
+        let beating = agent.attempts.iter().filter(|(_, attempt)| {
+            attempt.core.beats() && (attempt.core.occupies() || !ends_are_silent)
+        });
         let items: Vec<(RunId, Token)> =
             beating.map(|(token, attempt)| (attempt.run, *token)).collect();
         let kill_failed = agent.kill_failed.clone();
@@ -336,6 +368,7 @@ impl World {
             return;
         };
         let request = Request::Start(vec![(attempt.run, token)]);
+        self.ledger.asked_to_start.insert(token);
         self.call(worker, Call::Start { token, sent }, &request);
     }
 
@@ -343,6 +376,7 @@ impl World {
     fn report_end(&mut self, worker: usize, token: Token) {
         let Some(own) = self.workers.get(worker) else { return };
         let Some((run, outcome)) = own.disk.spool.get(&token).cloned() else { return };
+        self.ledger.reported.insert(token, outcome.clone());
         let request = match outcome {
             Outcome::Finish { end, exit } => Request::Finish { run, token, end, exit },
             Outcome::Release { cause, detail } => {

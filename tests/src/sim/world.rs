@@ -7,15 +7,17 @@ use std::future::Future;
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 
+use hera_common::id::Token;
 use hera_common::time::{Boot, Version, Wall};
 use hera_store::MemoryStore;
 
-use super::check::Ledger;
+use super::check::{Check, Lapse, Ledger};
 use super::dice::Dice;
-use super::event::{Damage, Event, Machine};
+use super::event::{Damage, Event, Machine, Way};
 use super::jobs::Village;
 use super::master::Master;
-use super::process::Process;
+use super::mutation::Mutation;
+use super::process::{Process, Work};
 use super::worker::Worker;
 
 /// Real time at which a history begins: 30 November 2026, 07:58 UTC.
@@ -23,6 +25,8 @@ pub(super) const BEGIN_MS: i64 = 1_796_025_480_000;
 /// How far a boot clock may run wrong, parts per million.
 pub(super) const RHO_PPM: i64 = 10_000;
 const MILLION: i64 = 1_000_000;
+/// In so many histories of a thousand two hosts have a worker of one name.
+const TWINS: i64 = 0;
 
 /// What is simulated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,19 +35,24 @@ pub struct Options {
     pub faults: bool,
     /// People act and edit.
     pub people: bool,
+    /// A rule that is not kept.
+    pub without: Option<Mutation>,
 }
 
 /// A host's boot clock.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Host {
-    offset: i64,
+    pub(super) offset: i64,
     /// Millionths by which it runs fast.
-    drift: i64,
+    pub(super) drift: i64,
+    /// Nothing runs on it until then, by real time; its clock goes on.
+    pub(super) asleep: i64,
 }
 
 impl Host {
     pub(super) fn new(dice: &mut Dice) -> Self {
-        Self { offset: dice.between(1_000, 1_000_000), drift: dice.between(-RHO_PPM, RHO_PPM) }
+        let offset = dice.between(1_000, 1_000_000);
+        Self { offset, drift: dice.between(-RHO_PPM, RHO_PPM), asleep: 0 }
     }
 
     pub(super) fn boot(self, real: i64) -> Boot {
@@ -60,11 +69,19 @@ impl Host {
 /// The network and the store's room.
 #[derive(Debug, Default)]
 pub(super) struct Net {
-    /// (worker, master) that cannot hear each other.
-    pub(super) cut: BTreeSet<(usize, usize)>,
+    /// Links that are cut, and which way.
+    pub(super) cut: BTreeSet<(usize, usize, Way)>,
     /// Masters that cannot reach the store.
     pub(super) store_cut: BTreeSet<usize>,
+    /// Masters that the store's answers do not reach.
+    pub(super) store_deaf: BTreeSet<usize>,
+    /// The next commit takes so much longer on its way.
+    pub(super) slow_commit: Option<i64>,
     pub(super) store_down: bool,
+    /// What reaches the store waits until then, by real time, and is then carried out.
+    pub(super) store_locked: i64,
+    /// Reports of ends do not arrive.
+    pub(super) ends_lost: bool,
     /// Messages lost, slow, doubled: times in a thousand.
     pub(super) loss: i64,
     pub(super) slow: i64,
@@ -90,8 +107,14 @@ pub(super) struct World {
     pub(super) net: Net,
     pub(super) village: Village,
     pub(super) ledger: Ledger,
+    /// Processes that may still run.
+    pub(super) living: BTreeSet<usize>,
+    /// What scripts do; None: what the dice say.
+    pub(super) work: Option<Work>,
+    /// Tokens under other names, where a rule is taken away.
+    pub(super) aliases: BTreeMap<Token, Token>,
     /// What is wrong; the history ends there.
-    pub(super) wrong: Option<String>,
+    pub(super) wrong: Option<Lapse>,
     /// No fault begins any more, and nobody wants anything.
     pub(super) calm: bool,
 }
@@ -99,10 +122,26 @@ pub(super) struct World {
 impl World {
     pub(super) fn new(seed: u64, options: Options) -> Self {
         let mut dice = Dice::new(seed);
-        let masters = (0..2).map(|_| Master::new(&mut dice)).collect();
-        let count = usize::try_from(dice.between(1, 2)).unwrap_or(1);
-        let workers = (0..count).map(|n| Worker::new(n, &mut dice)).collect();
+        let masters = if dice.permille(250) { 3 } else { 2 };
+        let masters = (0..masters).map(|_| Master::new(&mut dice)).collect();
+        let count = dice.index(4) + 1;
+        let mut workers: Vec<Worker> = (0..count).map(|n| Worker::new(n, &mut dice)).collect();
+        if options.faults && dice.permille(TWINS) {
+            // On another host, with the name of the first one.
+            let twin = Worker::new(0, &mut dice);
+            workers.push(Worker { twin: true, ..twin });
+        }
         let village = Village::new(&mut dice);
+        Self::with(dice, options, (masters, workers), village)
+    }
+
+    /// A world of these machines and jobs.
+    pub(super) fn with(
+        dice: Dice,
+        options: Options,
+        (masters, workers): (Vec<Master>, Vec<Worker>),
+        village: Village,
+    ) -> Self {
         Self {
             options,
             now: 0,
@@ -118,6 +157,9 @@ impl World {
             net: Net::default(),
             village,
             ledger: Ledger::default(),
+            living: BTreeSet::new(),
+            work: None,
+            aliases: BTreeMap::new(),
             wrong: None,
             calm: false,
         }
@@ -131,20 +173,23 @@ impl World {
 
     /// Lets things happen until `end`, or until something is wrong.
     pub(super) fn run_until(&mut self, end: i64) {
-        while self.wrong.is_none()
-            && let Some(entry) = self.queue.first_entry()
-        {
-            let (at, _number) = *entry.key();
-            if at > end {
-                break;
-            }
-            let event = entry.remove();
-            self.now = at;
-            self.happen(event);
-        }
+        while self.wrong.is_none() && self.step(end) {}
         if self.wrong.is_none() {
             self.now = self.now.max(end);
         }
+    }
+
+    /// The next thing happens, if it is due by `end`; else false.
+    pub(super) fn step(&mut self, end: i64) -> bool {
+        let Some(entry) = self.queue.first_entry() else { return false };
+        let (at, _number) = *entry.key();
+        if at > end {
+            return false;
+        }
+        let event = entry.remove();
+        self.now = at;
+        self.happen(event);
+        true
     }
 
     fn happen(&mut self, event: Event) {
@@ -157,20 +202,24 @@ impl World {
             Event::Person => self.person(),
             Event::Boot(Machine::Master(master)) => self.boot_master(master),
             Event::Boot(Machine::Worker(worker)) => self.boot_worker(worker),
-            Event::Watch => self.watch(),
+            Event::Awake(worker) => self.awake(worker),
             Event::Mend(damage) => self.mend(damage),
         }
     }
 
     pub(super) fn mend(&mut self, damage: Damage) {
         match damage {
-            Damage::Link { worker, master } => {
-                self.net.cut.remove(&(worker, master));
+            Damage::Link { worker, master, way } => {
+                self.net.cut.remove(&(worker, master, way));
             }
             Damage::StoreLink(master) => {
                 self.net.store_cut.remove(&master);
             }
+            Damage::StoreAnswers(master) => {
+                self.net.store_deaf.remove(&master);
+            }
             Damage::StoreDown => self.net.store_down = false,
+            Damage::Ends => self.net.ends_lost = false,
             Damage::Noise => self.quiet(),
         }
     }
@@ -196,8 +245,9 @@ impl World {
     }
 
     /// How often a message arrives: not, once or twice.
-    pub(super) fn copies(&mut self, worker: usize, master: usize) -> usize {
-        if self.net.cut.contains(&(worker, master)) || self.dice.permille(self.net.loss) {
+    pub(super) fn copies(&mut self, worker: usize, master: usize, way: Way) -> usize {
+        let cut = |way| self.net.cut.contains(&(worker, master, way));
+        if cut(Way::Both) || cut(way) || self.dice.permille(self.net.loss) {
             0
         } else if self.dice.permille(self.net.twice) {
             2
@@ -210,18 +260,16 @@ impl World {
     pub(super) fn tell(&mut self, text: impl std::fmt::Display) {
         let at = Version::from_ms(BEGIN_MS + self.now).timestamp();
         if writeln!(self.log, "{} {text}", at.strftime("%H:%M:%S.%3f")).is_err() {
-            self.wrong = Some("the history cannot be written".to_owned());
+            let what = "the history cannot be written".to_owned();
+            self.wrong = Some(Lapse { check: Check::World, what });
         }
     }
 
-    /// Something that must not be.
-    pub(super) fn wrong(&mut self, what: impl std::fmt::Display) {
-        let what = what.to_string();
-        self.tell(format_args!("WRONG: {what}"));
-        self.wrong.get_or_insert(what);
+    pub(super) fn log(&self) -> &str {
+        &self.log
     }
 
-    pub(super) fn into_log(self) -> (String, Option<String>) {
+    pub(super) fn into_log(self) -> (String, Option<Lapse>) {
         (self.log, self.wrong)
     }
 }
