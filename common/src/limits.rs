@@ -4,6 +4,8 @@ use std::time::Duration;
 
 /// Bytes of one name: it becomes a folder name on workers (255 on Linux) with room for a suffix.
 pub const NAME_BYTES_MAX: usize = 100;
+/// Bytes of a config key: `${key}` is looked for no further in a script.
+pub const KEY_BYTES_MAX: usize = 200;
 /// Names in a path: a tree that people still read.
 pub const PATH_DEPTH_MAX: usize = 16;
 /// Bytes of a script's text, before and after rendering.

@@ -7,7 +7,7 @@ mod pattern;
 
 use std::collections::BTreeMap;
 
-use hera_common::limits::SCRIPT_BYTES_MAX;
+use hera_common::limits::{KEY_BYTES_MAX, SCRIPT_BYTES_MAX};
 use hera_common::time::Version;
 use jiff::tz::TimeZone;
 
@@ -17,7 +17,7 @@ use crate::time::zone;
 const DEPTH_MAX: usize = 32;
 /// Values put in: values that double each other a few times would take for ever.
 const VALUES_MAX: usize = 100_000;
-/// Bytes of one date expression.
+/// Bytes of one date expression; what has no closing brace within them is the shell's.
 const EXPRESSION_BYTES_MAX: usize = 4_096;
 
 /// Why a script cannot be rendered.
@@ -105,7 +105,11 @@ impl<'a> Rendering<'a> {
     /// What takes the place of `${` and of as many bytes behind it; None where it is not ours. A
     /// fault comes with the expression.
     fn replaced(&mut self, inside: &str) -> Result<Option<(String, usize)>, (String, String)> {
-        let Some((name, _after)) = inside.split_once('}') else { return Ok(None) };
+        // Looked at within bounds: a text of nothing but `${` would be read to its end for each of them.
+        let near = |bytes: usize| inside.get(..inside.floor_char_boundary(bytes)).unwrap_or(inside);
+        let Some((name, _after)) = near(KEY_BYTES_MAX + 1).split_once('}') else {
+            return self.date_at(near(EXPRESSION_BYTES_MAX));
+        };
         if let Some((key, value)) = self.config.get_key_value(name) {
             let put = self.value(key, value).map_err(|problem| (name.to_owned(), problem))?;
             return Ok(Some((put, name.len() + 1)));
@@ -114,6 +118,10 @@ impl<'a> Rendering<'a> {
             let put = self.date("zdt.addDay(-1).format(\"yyyyMMdd\")");
             return Ok(Some((put.map_err(|problem| (name.to_owned(), problem))?, name.len() + 1)));
         }
+        self.date_at(near(EXPRESSION_BYTES_MAX))
+    }
+
+    fn date_at(&mut self, inside: &str) -> Result<Option<(String, usize)>, (String, String)> {
         if !is_date(inside) {
             return Ok(None);
         }

@@ -9,6 +9,7 @@ use super::place::join;
 use super::settings::Settings;
 use super::value::text;
 use super::yaml::Node;
+use crate::limits::KEY_BYTES_MAX;
 
 /// A group's own owner, config and defaults. In the order of the alphabet: the JSON is canonical.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -107,6 +108,9 @@ fn bad_key(key: &str) -> Option<String> {
     let letters = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
     if key.is_empty() {
         return Some("the key is empty".to_owned());
+    }
+    if key.len() > KEY_BYTES_MAX {
+        return Some(format!("the key has more than {KEY_BYTES_MAX} bytes"));
     }
     if let Some(found) = key.chars().find(|c| !letters(*c)) {
         let allowed = "letters, digits, `_`, `-` and `.` are allowed";

@@ -450,3 +450,17 @@ fn the_examples_are_good_files() {
     let applied = applied.unwrap_or_else(|errors| panic!("{}", lines(&errors)));
     assert!(applied.jobs.len() > 10);
 }
+
+#[test]
+fn what_is_nested_beyond_all_need_is_refused_at_its_place() {
+    for levels in [20, 60, 3_000] {
+        let nested = format!("{}1{}", "{a: ".repeat(levels), "}".repeat(levels));
+        for text in [
+            format!("group: g\nconfig: {nested}\n"),
+            format!("group: g\njobs: {}{}\n", "[".repeat(levels), "]".repeat(levels)),
+        ] {
+            let errors = read_file("deep.yaml", &text).unwrap_err();
+            assert!(lines(&errors).starts_with("deep.yaml:2:"), "{}", lines(&errors));
+        }
+    }
+}

@@ -13,6 +13,8 @@ const NODES_MAX: usize = 8_000_000;
 /// Bytes of one file's scalars: 100,000 short scripts.
 const SCALAR_BYTES_MAX: usize = 256 << 20;
 
+/// Lists and mappings in one another: a job file needs seven. Each takes stack, of which a thread of the server has 2 MiB.
+const DEPTH_MAX: usize = 16;
 /// Nodes that come from aliases (`*x`): no more, or a short text could become gigabytes.
 const REPLAYED_MAX: usize = 50_000;
 
@@ -46,6 +48,7 @@ pub(super) fn parse(file: &str, text: &str) -> Result<Node, DocError> {
         strict_booleans: true,
         non_finite_float_policy: NonFiniteFloatPolicy::AsString,
         budget: serde_saphyr::budget! {
+            max_depth: DEPTH_MAX,
             max_events: NODES_MAX,
             max_nodes: NODES_MAX,
             max_total_scalar_bytes: SCALAR_BYTES_MAX,

@@ -381,6 +381,10 @@ fn what_grows_without_end_is_stopped() {
     let error = render("${k0}", &deep, at(BEFORE_GAP), "UTC").unwrap_err();
     assert!(error.problem.contains("more than 32 deep"), "{error}");
 
+    // Each of these is read a little way, not to the end of the text.
+    let open = format!("{}{}", "${".repeat(200_000), "${zdt.".repeat(100_000));
+    assert_eq!(render(&open, &BTreeMap::new(), at(BEFORE_GAP), "UTC").unwrap(), open);
+
     let long = BTreeMap::from([("x".to_owned(), "y".repeat(1_000))]);
     let text = "${x}".repeat(SCRIPT_BYTES_MAX / 1_000 + 1);
     let error = render(&text, &long, at(BEFORE_GAP), "UTC").unwrap_err();

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use hera_common::audit::Asked;
 use hera_common::id::Token;
-use hera_common::limits::{ACTOR_BYTES_MAX, PAGE_DEFAULT, PAGE_MAX, WHY_BYTES_MAX};
+use hera_common::limits::{ACTOR_BYTES_MAX, KEY_BYTES_MAX, PAGE_DEFAULT, PAGE_MAX, WHY_BYTES_MAX};
 use hera_common::path::Path;
 use hera_proto::v1;
 
@@ -74,6 +74,9 @@ pub(super) fn config(
     longest(field, bytes, CONFIG_BYTES_MAX)?;
     if wire.keys().any(|key| key.trim().is_empty()) {
         return Err(Fault::invalid(field, "has an empty key"));
+    }
+    if wire.keys().any(|key| key.len() > KEY_BYTES_MAX) {
+        return Err(Fault::invalid(field, format!("has a key of more than {KEY_BYTES_MAX} bytes")));
     }
     Ok(wire.into_iter().collect())
 }

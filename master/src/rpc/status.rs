@@ -9,6 +9,14 @@ use tracing::error;
 use crate::chain::Chain;
 use crate::service::fault::{Fault, FaultKind, Violation};
 
+/// Bytes of a message. It travels as a header, in which a letter beyond ASCII takes three times its bytes; many clients take
+/// 16 KiB of headers and break the connection at more.
+const MESSAGE_BYTES_MAX: usize = 1_024;
+/// Bytes of all details, which travel as a header, too, a third longer.
+const DETAILS_BYTES_MAX: usize = 6_144;
+/// Bytes of one detail: what people write is repeated in it.
+const DETAIL_BYTES_MAX: usize = 1_024;
+
 /// What the caller is told.
 pub(super) fn status(fault: Fault) -> Status {
     let code = match fault.kind() {
@@ -20,7 +28,7 @@ pub(super) fn status(fault: Fault) -> Status {
         FaultKind::Unavailable => Code::Unavailable,
         FaultKind::Internal => Code::Internal,
     };
-    let text = fault.to_string();
+    let text = cut(&fault.to_string(), MESSAGE_BYTES_MAX);
     match fault {
         Fault::Invalid(violations) => invalid(text, violations),
         Fault::NotLeading { leader } => not_leading(&text, leader.as_deref()),
@@ -39,10 +47,37 @@ pub(super) fn status(fault: Fault) -> Status {
 }
 
 fn invalid(text: String, violations: Vec<Violation>) -> Status {
-    let wire = |Violation { field, problem }| FieldViolation::new(field, problem);
-    let violations: Vec<_> = violations.into_iter().map(wire).collect();
-    let details = ErrorDetails::with_bad_request(violations);
+    let details = ErrorDetails::with_bad_request(fitting(violations));
     Status::with_error_details(Code::InvalidArgument, text, details)
+}
+
+/// The first violations, as many as travel; then how many more there are.
+fn fitting(violations: Vec<Violation>) -> Vec<FieldViolation> {
+    let all = violations.len();
+    let mut room = DETAILS_BYTES_MAX;
+    let mut told = Vec::new();
+    for Violation { field, problem } in violations {
+        let (field, problem) = (cut(&field, DETAIL_BYTES_MAX), cut(&problem, DETAIL_BYTES_MAX));
+        let Some(left) = room.checked_sub(field.len() + problem.len()) else { break };
+        room = left;
+        told.push(FieldViolation::new(field, problem));
+    }
+    if told.len() < all {
+        let more = format!("and {} more: mend these first", all - told.len());
+        told.push(FieldViolation::new("", more));
+    }
+    told
+}
+
+/// A text with its middle left out where it is too long.
+fn cut(text: &str, bytes: usize) -> String {
+    if text.len() <= bytes {
+        return text.to_owned();
+    }
+    let head = text.floor_char_boundary(bytes * 2 / 3);
+    let tail = text.ceil_char_boundary(text.len() - bytes / 4);
+    let part = |range: Option<&str>| range.unwrap_or_default().to_owned();
+    part(text.get(..head)) + " … " + &part(text.get(tail..))
 }
 
 fn not_leading(text: &str, leader: Option<&str>) -> Status {
@@ -60,7 +95,7 @@ mod tests {
     use hera_store::StoreError;
     use tonic_types::StatusExt as _;
 
-    use super::{Fault, LEADER_KEY, status};
+    use super::{Fault, LEADER_KEY, Violation, status};
     use crate::desk::Unanswered;
 
     #[test]
@@ -98,6 +133,25 @@ mod tests {
             Internal: the store does not answer as it should
             Internal: the engine answered something else than was asked"#]]
         .assert_eq(&told.join("\n"));
+    }
+
+    #[test]
+    fn what_is_told_fits_into_headers_and_says_what_is_left_out() {
+        let violation = |n: usize| Violation {
+            field: format!("jobs.yaml:{n}:7"),
+            problem: format!("zone: there is no zone {}", "Ü".repeat(n)),
+        };
+        let told = status(Fault::Invalid((0..5_000).map(violation).collect()));
+        assert!(told.details().len() + told.message().len() * 3 < 12_000);
+        let details = told.get_details_bad_request().unwrap().field_violations;
+        assert!(details.len() > 20, "{}", details.len());
+        let last = details.last().unwrap().description.clone();
+        assert_eq!(last, format!("and {} more: mend these first", 5_000 - (details.len() - 1)));
+
+        let told =
+            status(Fault::invalid("zone", format!("there is no zone {}", "x".repeat(9_000))));
+        assert!(told.message().len() < 1_100, "{}", told.message().len());
+        assert!(told.message().starts_with("zone: there is no zone xxx"), "{}", told.message());
     }
 
     #[test]
