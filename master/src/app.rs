@@ -8,10 +8,10 @@ use hera_engine::Settings;
 use hera_store::{Candidate, Options, Store, StoreError};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
+use tokio::task::JoinError;
 use tokio_util::sync::CancellationToken;
-use tracing::{error, info, warn};
+use tracing::{info, warn};
 
-use crate::chain::Chain;
 use crate::chance;
 use crate::changes::Changes;
 use crate::clock::Clock;
@@ -50,12 +50,19 @@ pub enum RunError {
     Serve(#[source] http::ServeError),
     #[error(transparent)]
     Hopeless(#[from] Hopeless),
+    /// A fault of this program: a part of it panicked.
+    #[error("the {part} died")]
+    Died {
+        part: &'static str,
+        #[source]
+        source: JoinError,
+    },
 }
 
 /// Runs a master until `shutdown` is cancelled: then it stops accepting, finishes the commit in flight and resigns.
 ///
 /// # Errors
-/// The store cannot be opened, the port is taken, or the store turned out to be of no use.
+/// The store cannot be opened, the port is taken, the store turned out to be of no use, or a part of the master died.
 pub async fn run(
     config: Config,
     shutdown: CancellationToken,
@@ -70,7 +77,7 @@ pub async fn run(
 /// As [`run`], on a store that is open already.
 ///
 /// # Errors
-/// The port is taken, or the store turned out to be of no use.
+/// The port is taken, the store turned out to be of no use, or a part of the master died.
 pub async fn run_on(
     store: Arc<dyn Store>,
     config: Config,
@@ -137,8 +144,8 @@ async fn serve(
     let lead = tasks.spawn("lead", |_stop| async move { leading.run(stop).await });
     ready(Ready { address, advertised });
     let ended = tokio::select! {
-        led = lead => joined(led, "election").map_or(Ok(()), |led| led.map_err(RunError::from)),
-        served = port => joined(served, "port").map_or(Ok(()), |served| served.map_err(RunError::Serve)),
+        led = lead => joined(led, "election").and_then(|led| led.map_err(RunError::from)),
+        served = port => joined(served, "port").and_then(|served| served.map_err(RunError::Serve)),
     };
     stopping.cancel();
     if tokio::time::timeout(CLOSE_MAX, tasks.shut_down()).await.is_err() {
@@ -148,14 +155,8 @@ async fn serve(
     ended
 }
 
-fn joined<T>(ended: Result<T, tokio::task::JoinError>, part: &str) -> Option<T> {
-    match ended {
-        Ok(value) => Some(value),
-        Err(panic) => {
-            error!(error = %Chain(&panic), "the {part} died");
-            None
-        }
-    }
+fn joined<T>(ended: Result<T, JoinError>, part: &'static str) -> Result<T, RunError> {
+    ended.map_err(|source| RunError::Died { part, source })
 }
 
 async fn open(config: &Config) -> Result<Arc<dyn Store>, StoreError> {
@@ -181,4 +182,23 @@ fn reachable(address: SocketAddr) -> String {
         return format!("http://{}:{}", host.nodename().to_string_lossy(), address.port());
     }
     format!("http://{address}")
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio_util::sync::CancellationToken;
+
+    use super::{RunError, joined};
+    use crate::chain::Chain;
+    use crate::tasks::Tasks;
+
+    #[tokio::test]
+    async fn a_part_that_dies_is_why_the_master_ends() {
+        let tasks = Tasks::new(CancellationToken::new());
+        let ended = tasks.spawn("port", |_stop| async { panic!("a hole in the rules") }).await;
+        let died = joined::<()>(ended, "port").unwrap_err();
+        assert!(matches!(died, RunError::Died { part: "port", .. }), "{died:?}");
+        let told = Chain(&died).to_string();
+        assert!(told.contains("the port died") && told.contains("a hole in the rules"), "{told}");
+    }
 }

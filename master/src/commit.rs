@@ -21,7 +21,7 @@ use hera_engine::{Chance, Engine};
 use hera_store::{Store, StoreError};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
-use tracing::{debug, error, warn};
+use tracing::{debug, warn};
 
 use crate::chain::Chain;
 use crate::chance::SystemChance;
@@ -66,14 +66,14 @@ pub(crate) struct Term {
 }
 
 /// Why the loop ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug)]
 pub(crate) enum LoopEnd {
     /// It was told to stop, and nothing is in flight.
     Stopped,
     /// Another master leads, or may.
     NotLeader,
     /// The store cannot be used; starting again does not help.
-    Unusable,
+    Unusable(StoreError),
 }
 
 /// What the loop needs of its surroundings.
@@ -210,10 +210,7 @@ impl<E: Decide> CommitLoop<E> {
         match committed {
             Ok(committed) => self.committed(step, &committed).await,
             Err(StoreError::NotLeader) => Err(LoopEnd::NotLeader),
-            Err(error @ StoreError::Unusable(_)) => {
-                error!(error = %Chain(&error), "the store cannot be used");
-                Err(LoopEnd::Unusable)
-            }
+            Err(error @ StoreError::Unusable(_)) => Err(LoopEnd::Unusable(error)),
             Err(
                 error @ (StoreError::Unavailable(_)
                 | StoreError::Corrupt { .. }

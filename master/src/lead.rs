@@ -39,9 +39,9 @@ pub(crate) struct Leading {
 }
 
 /// Why a master cannot go on.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the store cannot be used")]
-pub struct Hopeless;
+#[derive(Debug, thiserror::Error)]
+#[error("this master cannot lead")]
+pub struct Hopeless(#[source] StoreError);
 
 /// The row of leadership as it was last seen to change.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -78,7 +78,7 @@ impl Leading {
                     // On SQLite nobody else keeps a loop that dies at once from starting again at once.
                     tokio::time::sleep(LOOK_MAX).await;
                 }
-                LoopEnd::Unusable => return Err(Hopeless),
+                LoopEnd::Unusable(why) => return Err(Hopeless(why)),
             }
         }
     }

@@ -35,7 +35,7 @@ impl Leading {
             let acting = self.act(epoch, term.clone());
             let end = self.renew_beside(epoch, acting, &term.lost).await;
             self.role.send_replace(Role::Standby { leader: None });
-            if end == LoopEnd::Stopped {
+            if matches!(end, LoopEnd::Stopped) {
                 self.resign(epoch).await;
             }
             end
@@ -136,10 +136,7 @@ async fn activate(
                 break snapshot;
             }
             Err(StoreError::NotLeader) => return Err(LoopEnd::NotLeader),
-            Err(error @ StoreError::Unusable(_)) => {
-                error!(error = %Chain(&error), "the store cannot be used");
-                return Err(LoopEnd::Unusable);
-            }
+            Err(error @ StoreError::Unusable(_)) => return Err(LoopEnd::Unusable(error)),
             Err(
                 error @ (StoreError::Unavailable(_)
                 | StoreError::Corrupt { .. }
