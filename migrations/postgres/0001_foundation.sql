@@ -10,7 +10,7 @@ CREATE TABLE leadership (
   holder text,
   address text NOT NULL DEFAULT '',
   renew_seq bigint NOT NULL DEFAULT 0,
-  renewed_at bigint NOT NULL DEFAULT 0
+  renewed_at bigint NOT NULL DEFAULT 0 -- for people only: standbys go by `renew_seq` and their own clocks
 );
 INSERT INTO leadership (id, epoch) VALUES (1, 0);
 
@@ -254,11 +254,17 @@ END $$;
 CREATE TRIGGER run_guard BEFORE UPDATE ON run FOR EACH ROW EXECUTE FUNCTION run_guard();
 
 CREATE FUNCTION attempt_guard() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-  IF NEW.token <> OLD.token OR NEW.run_id <> OLD.run_id OR NEW.number <> OLD.number THEN
+  IF (NEW.token, NEW.run_id, NEW.number, NEW.worker_id, NEW.incarnation, NEW.epoch, NEW.leased_at)
+     <> (OLD.token, OLD.run_id, OLD.number, OLD.worker_id, OLD.incarnation, OLD.epoch, OLD.leased_at)
+  THEN
     RAISE EXCEPTION 'attempt % is another one', OLD.fence;
   END IF;
+  -- Only a late report may follow, once.
   IF OLD.state = 'ended' AND (OLD.late_report IS NOT NULL OR NEW.late_report IS NULL
-     OR NEW.state <> OLD.state OR NEW.outcome <> OLD.outcome OR NEW.ended_at <> OLD.ended_at) THEN
+     OR (NEW.state, NEW.outcome, NEW.outcome_reason, NEW.exit_code, NEW.signal, NEW.detail,
+         NEW.started_at, NEW.ended_at)
+     IS DISTINCT FROM (OLD.state, OLD.outcome, OLD.outcome_reason, OLD.exit_code, OLD.signal,
+         OLD.detail, OLD.started_at, OLD.ended_at)) THEN
     RAISE EXCEPTION 'attempt % has ended and never changes', OLD.fence;
   END IF;
   RETURN NEW;
@@ -272,6 +278,9 @@ CREATE FUNCTION action_guard() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
   IF OLD.state <> 'planned' AND NEW.state = 'planned' THEN
     RAISE EXCEPTION 'action % was decided and is never planned again', OLD.action_id;
   END IF;
+  IF NEW.seq <= OLD.seq OR NEW.runs < OLD.runs THEN
+    RAISE EXCEPTION 'action % went backwards', OLD.action_id;
+  END IF;
   RETURN NEW;
 END $$;
 CREATE TRIGGER action_guard BEFORE UPDATE ON action FOR EACH ROW EXECUTE FUNCTION action_guard();
@@ -283,3 +292,35 @@ CREATE FUNCTION action_delete_guard() RETURNS trigger LANGUAGE plpgsql AS $$ BEG
   RETURN OLD;
 END $$;
 CREATE TRIGGER action_delete_guard BEFORE DELETE ON action FOR EACH ROW EXECUTE FUNCTION action_delete_guard();
+
+CREATE FUNCTION job_guard() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+  IF NEW.seq <= OLD.seq OR NEW.revision < OLD.revision THEN
+    RAISE EXCEPTION 'job % went backwards', OLD.job_id;
+  END IF;
+  RETURN NEW;
+END $$;
+CREATE TRIGGER job_guard BEFORE UPDATE OF seq, revision ON job FOR EACH ROW EXECUTE FUNCTION job_guard();
+
+CREATE FUNCTION cursor_guard() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+  IF NEW.seq <= OLD.seq OR NEW.decided_to < OLD.decided_to THEN
+    RAISE EXCEPTION 'the cursor of job % went backwards', OLD.job_id;
+  END IF;
+  RETURN NEW;
+END $$;
+CREATE TRIGGER cursor_guard BEFORE UPDATE ON job_cursor FOR EACH ROW EXECUTE FUNCTION cursor_guard();
+
+CREATE FUNCTION worker_guard() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+  IF NEW.seq <= OLD.seq OR NEW.incarnation < OLD.incarnation THEN
+    RAISE EXCEPTION 'worker % went backwards', OLD.worker_id;
+  END IF;
+  RETURN NEW;
+END $$;
+CREATE TRIGGER worker_guard BEFORE UPDATE ON worker FOR EACH ROW EXECUTE FUNCTION worker_guard();
+
+CREATE FUNCTION leadership_guard() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+  IF NEW.epoch < OLD.epoch OR NEW.renew_seq < OLD.renew_seq THEN
+    RAISE EXCEPTION 'leadership went backwards';
+  END IF;
+  RETURN NEW;
+END $$;
+CREATE TRIGGER leadership_guard BEFORE UPDATE ON leadership FOR EACH ROW EXECUTE FUNCTION leadership_guard();

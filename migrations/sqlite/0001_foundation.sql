@@ -7,7 +7,7 @@ CREATE TABLE leadership (
   holder TEXT,
   address TEXT NOT NULL DEFAULT '',
   renew_seq INTEGER NOT NULL DEFAULT 0,
-  renewed_at INTEGER NOT NULL DEFAULT 0
+  renewed_at INTEGER NOT NULL DEFAULT 0 -- for people only: standbys go by `renew_seq` and their own clocks
 ) STRICT;
 INSERT INTO leadership (id, epoch) VALUES (1, 0);
 
@@ -248,10 +248,15 @@ END;
 
 CREATE TRIGGER attempt_guard BEFORE UPDATE ON attempt FOR EACH ROW BEGIN
   SELECT RAISE(ABORT, 'the attempt is another one')
-  WHERE NEW.token <> OLD.token OR NEW.run_id <> OLD.run_id OR NEW.number <> OLD.number;
+  WHERE (NEW.token, NEW.run_id, NEW.number, NEW.worker_id, NEW.incarnation, NEW.epoch, NEW.leased_at)
+     <> (OLD.token, OLD.run_id, OLD.number, OLD.worker_id, OLD.incarnation, OLD.epoch, OLD.leased_at);
+  -- Only a late report may follow, once.
   SELECT RAISE(ABORT, 'the attempt has ended and never changes')
   WHERE OLD.state = 'ended' AND (OLD.late_report IS NOT NULL OR NEW.late_report IS NULL
-     OR NEW.state <> OLD.state OR NEW.outcome <> OLD.outcome OR NEW.ended_at <> OLD.ended_at);
+     OR (NEW.state, NEW.outcome, NEW.outcome_reason, NEW.exit_code, NEW.signal, NEW.detail,
+         NEW.started_at, NEW.ended_at)
+     IS NOT (OLD.state, OLD.outcome, OLD.outcome_reason, OLD.exit_code, OLD.signal,
+         OLD.detail, OLD.started_at, OLD.ended_at));
 END;
 
 CREATE TRIGGER action_guard BEFORE UPDATE ON action FOR EACH ROW BEGIN
@@ -259,9 +264,31 @@ CREATE TRIGGER action_guard BEFORE UPDATE ON action FOR EACH ROW BEGIN
   WHERE NEW.job_id <> OLD.job_id OR NEW.version <> OLD.version;
   SELECT RAISE(ABORT, 'the action was decided and is never planned again')
   WHERE OLD.state <> 'planned' AND NEW.state = 'planned';
+  SELECT RAISE(ABORT, 'the action went backwards')
+  WHERE NEW.seq <= OLD.seq OR NEW.runs < OLD.runs;
 END;
 
 CREATE TRIGGER action_delete_guard BEFORE DELETE ON action FOR EACH ROW BEGIN
   SELECT RAISE(ABORT, 'the action was decided and is never deleted by an edit')
   WHERE OLD.state <> 'planned';
+END;
+
+CREATE TRIGGER job_guard BEFORE UPDATE OF seq, revision ON job FOR EACH ROW BEGIN
+  SELECT RAISE(ABORT, 'the job went backwards')
+  WHERE NEW.seq <= OLD.seq OR NEW.revision < OLD.revision;
+END;
+
+CREATE TRIGGER cursor_guard BEFORE UPDATE ON job_cursor FOR EACH ROW BEGIN
+  SELECT RAISE(ABORT, 'the cursor went backwards')
+  WHERE NEW.seq <= OLD.seq OR NEW.decided_to < OLD.decided_to;
+END;
+
+CREATE TRIGGER worker_guard BEFORE UPDATE ON worker FOR EACH ROW BEGIN
+  SELECT RAISE(ABORT, 'the worker went backwards')
+  WHERE NEW.seq <= OLD.seq OR NEW.incarnation < OLD.incarnation;
+END;
+
+CREATE TRIGGER leadership_guard BEFORE UPDATE ON leadership FOR EACH ROW BEGIN
+  SELECT RAISE(ABORT, 'leadership went backwards')
+  WHERE NEW.epoch < OLD.epoch OR NEW.renew_seq < OLD.renew_seq;
 END;

@@ -202,8 +202,8 @@ impl<'a> Walk<'a> {
                 self.gaps.insert((gap.job, gap.from), gap);
                 Ok(())
             }
-            Write::Job(put, row) => self.jobs.put(*put, row, any_change),
-            Write::Cursor(put, row) => self.cursors.put(*put, row, any_change),
+            Write::Job(put, row) => self.jobs.put(*put, row, rules::job_change),
+            Write::Cursor(put, row) => self.cursors.put(*put, row, rules::cursor_change),
             Write::Revision(row) => {
                 let twice = self.revisions.insert((row.job, row.revision), row).is_some();
                 holds(!twice, || {
@@ -211,7 +211,7 @@ impl<'a> Walk<'a> {
                 })
             }
             Write::Group(put, row) => self.groups.put(*put, row, any_change),
-            Write::Worker(put, row) => self.workers.put(*put, row, any_change),
+            Write::Worker(put, row) => self.workers.put(*put, row, rules::worker_change),
             Write::Audit(row) => {
                 self.audit.push(row);
                 Ok(())

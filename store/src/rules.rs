@@ -3,7 +3,9 @@
 
 use hera_common::action::{Action, ActionState, Binding};
 use hera_common::attempt::{Attempt, AttemptState};
+use hera_common::job::{Cursor, JobRow};
 use hera_common::run::Run;
+use hera_common::worker::WorkerRow;
 
 use crate::StoreError;
 
@@ -52,11 +54,14 @@ pub(crate) fn run_change(old: &Run, new: &Run) -> Result<(), Broken> {
 /// An attempt's row after another one.
 pub(crate) fn attempt_change(old: &Attempt, new: &Attempt) -> Result<(), Broken> {
     let fence = old.fence;
-    let same = (new.run, new.number, new.token) == (old.run, old.number, old.token);
+    let same = (new.run, new.number, new.token) == (old.run, old.number, old.token)
+        && (new.worker, new.incarnation, new.epoch) == (old.worker, old.incarnation, old.epoch)
+        && new.leased_at == old.leased_at;
     holds(same, || format!("attempt {fence} is another one"))?;
     let ended = matches!(old.state, AttemptState::Ended { .. });
     let reported = old.late_report.is_none() && new.late_report.is_some();
-    holds(!ended || (reported && old.state == new.state), || {
+    let unchanged = (&new.state, new.started_at) == (&old.state, old.started_at);
+    holds(!ended || (reported && unchanged), || {
         format!("attempt {fence} has ended and never changes")
     })
 }
@@ -75,7 +80,27 @@ pub(crate) fn action_change(old: &Action, new: &Action) -> Result<(), Broken> {
         format!("action {id} is another one")
     })?;
     let back = !old.state.planned() && new.state.planned();
-    holds(!back, || format!("action {id} was decided and is never planned again"))
+    holds(!back, || format!("action {id} was decided and is never planned again"))?;
+    let forward = new.seq > old.seq && new.runs >= old.runs;
+    holds(forward, || format!("action {id} went backwards"))
+}
+
+/// A job's row after another one.
+pub(crate) fn job_change(old: &JobRow, new: &JobRow) -> Result<(), Broken> {
+    let forward = new.seq > old.seq && new.revision >= old.revision;
+    holds(forward, || format!("job {} went backwards", old.id))
+}
+
+/// A cursor after another one. What is planned may shrink: an edit takes planned rows away.
+pub(crate) fn cursor_change(old: &Cursor, new: &Cursor) -> Result<(), Broken> {
+    let forward = new.seq > old.seq && new.decided_to >= old.decided_to;
+    holds(forward, || format!("the cursor of job {} went backwards", old.job))
+}
+
+/// A worker's row after another one.
+pub(crate) fn worker_change(old: &WorkerRow, new: &WorkerRow) -> Result<(), Broken> {
+    let forward = new.seq > old.seq && new.incarnation >= old.incarnation;
+    holds(forward, || format!("worker {} went backwards", old.id))
 }
 
 /// The bindings of one action: an upstream version stands in them once.

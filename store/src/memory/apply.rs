@@ -41,12 +41,17 @@ impl State {
     fn check(&self, plan: &Plan<'_>) -> Result<Exchange, Broken> {
         let mut exchange = Exchange::default();
         change(&mut exchange, &self.groups, &plan.groups, |_, _| Ok(()))?;
-        change(&mut exchange, &self.jobs, &plan.jobs, |_, _| Ok(()))?;
+        change(&mut exchange, &self.jobs, &plan.jobs, rules::job_change)?;
         change(&mut exchange, &self.actions, &plan.actions, rules::action_change)?;
         change(&mut exchange, &self.runs, &plan.runs, rules::run_change)?;
         change(&mut exchange, &self.attempts, &plan.attempts, rules::attempt_change)?;
-        change(&mut exchange, &self.workers, &plan.workers, |_, _| Ok(()))?;
+        change(&mut exchange, &self.workers, &plan.workers, rules::worker_change)?;
         fits(&self.cursors, &plan.cursors)?;
+        for change in &plan.cursors {
+            if let Some(old) = self.cursors.get(&change.row.job) {
+                rules::cursor_change(old, &change.row)?;
+            }
+        }
         for id in &plan.dropped {
             let Some(old) = self.actions.get(id) else { continue };
             holds(old.state.planned(), || {

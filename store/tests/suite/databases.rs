@@ -223,7 +223,7 @@ async fn only_the_first_is_active(world: &World, what: &str) {
 async fn a_row_that_cannot_be_read_stops_its_job_only() {
     const NEWER_WORD: &str =
         "UPDATE run SET cancel = 'tomorrow', hb_seq = hb_seq + 1 WHERE run_id = 2";
-    const NO_COUNT: &str = "UPDATE action SET runs = -1 WHERE action_id = 2";
+    const NO_COUNT: &str = "UPDATE action SET runs = 5000000000, seq = seq + 1 WHERE action_id = 2";
     let place = Postgres::fresh().await;
     let world = spoilt(&place).await;
     place.sql(NEWER_WORD).unwrap();

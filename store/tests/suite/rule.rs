@@ -2,8 +2,9 @@
 
 use hera_common::action::{Action, ActionEnd, ActionState};
 use hera_common::attempt::{Attempt, AttemptEnd, AttemptState};
-use hera_common::id::{ActionId, Revision};
+use hera_common::id::{ActionId, Incarnation, Revision};
 use hera_common::id::{Fence, GroupId, JobId, RunId, WorkerId};
+use hera_common::job::Cursor;
 use hera_common::run::{CancelReason, FailReason, QueuedWhy, Run, RunEnd, RunState};
 use hera_common::unit::{Batch, Guard, Marks, Put, Write};
 
@@ -69,15 +70,21 @@ impl Scene {
 
     fn attempts_and_actions(&self) -> Vec<(&'static str, Write)> {
         let other_token = with(self.attempt.clone(), |row| row.token = rows::token(9));
+        let other_end = with(self.lost.clone(), |row| {
+            row.started_at = Some(rows::MADE);
+            row.late_report = Some("also late".to_owned());
+        });
         let revived = with(self.lost.clone(), |row| row.state = AttemptState::Started);
         let unknown = rows::attempt(&rows::leased(&self.running, 8));
         let again = || rows::with_state(&self.active, ActionState::Active);
         let other_version = with(again(), |row| row.version = rows::version(9));
         let orphan = with(again(), |row| row.live_run = None);
         let planned = rows::with_state(&self.over, ActionState::PLANNED);
+        let fewer = with(again(), |row| row.runs = 0);
         vec![
             ("an attempt under another token", update_attempt(other_token)),
             ("an ended attempt lives", update_attempt(revived)),
+            ("an ended attempt changes beside its report", update_attempt(other_end)),
             ("an attempt that is not there", update_attempt(unknown)),
             ("an action of another version", update_action(&other_version)),
             ("an action planned again", update_action(&planned)),
@@ -85,17 +92,29 @@ impl Scene {
             ("a decided action dropped", Write::DropPlanned(self.active.id)),
             ("one dropped that is not there", Write::DropPlanned(ActionId::from_raw(9))),
             ("a version twice", insert_action(&rows::action(9, 1, 1))),
+            ("an action stands still", update_action(&self.active)),
+            ("an action has fewer runs", update_action(&fewer)),
         ]
     }
 
     fn others() -> Vec<(&'static str, Write)> {
         let same_name = with(rows::worker(9), |row| row.name = rows::worker(1).name);
+        let back =
+            |row: &mut Cursor| (row.seq, row.decided_to) = (row.seq.next(), rows::version(-1));
+        let undecided = with(rows::cursor(1), back);
+        let elder = with(rows::worker(1), |row| {
+            (row.seq, row.incarnation) = (row.seq.next(), Incarnation::from_raw(0));
+        });
         let no_document = with(rows::revision(1, 2), |row| row.spec = "{".to_owned());
         vec![
             ("a revision without a job", Write::Revision(Box::new(rows::revision(9, 1)))),
             ("a revision twice", Write::Revision(Box::new(rows::revision(1, 1)))),
             ("a revision that is no document", Write::Revision(Box::new(no_document))),
             ("a cursor without a job", Write::Cursor(Put::Insert, rows::cursor(9))),
+            ("a cursor stands still", Write::Cursor(Put::Update, rows::cursor(1))),
+            ("a cursor goes back", Write::Cursor(Put::Update, undecided)),
+            ("a job stands still", Write::Job(Put::Update, Box::new(rows::job(1)))),
+            ("a worker goes back", Write::Worker(Put::Update, Box::new(elder))),
             ("a worker's name twice", Write::Worker(Put::Insert, Box::new(same_name))),
             ("an unknown group", Write::Group(Put::Update, Box::new(rows::group(9)))),
         ]

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use hera_common::unit::{Put, Write};
 use sqlx::{AssertSqlSafe, Executor, Row, SqlSafeStr};
 
 use crate::places::postgres::Postgres;
@@ -154,13 +155,37 @@ const IMPOSSIBLE: &[(&str, &str)] = &[
     ("UPDATE attempt SET token = 'x' WHERE fence = 3", "another one"),
     ("UPDATE attempt SET state = 'started', outcome = NULL WHERE fence = 4", "has ended"),
     ("UPDATE attempt SET exit_code = 1 WHERE fence = 4", "has ended"),
+    ("UPDATE attempt SET exit_code = 1, late_report = 'x' WHERE fence = 4", "has ended"),
+    ("UPDATE attempt SET exit_code = NULL, late_report = 'x' WHERE fence = 4", "has ended"),
+    ("UPDATE attempt SET signal = 9, late_report = 'x' WHERE fence = 4", "has ended"),
+    ("UPDATE attempt SET detail = 'y', late_report = 'x' WHERE fence = 4", "has ended"),
+    ("UPDATE attempt SET outcome = 'failed', late_report = 'x' WHERE fence = 4", "has ended"),
+    ("UPDATE attempt SET outcome_reason = 'exit', late_report = 'x' WHERE fence = 4", "has ended"),
+    ("UPDATE attempt SET started_at = 1, late_report = 'x' WHERE fence = 4", "has ended"),
+    ("UPDATE attempt SET ended_at = NULL, late_report = 'x' WHERE fence = 4", "has ended"),
+    ("UPDATE attempt SET worker_id = 2 WHERE fence = 3", "another one"),
+    ("UPDATE attempt SET epoch = 2 WHERE fence = 3", "another one"),
     ("UPDATE attempt SET late_report = 'again' WHERE fence = 5", "has ended"),
     ("UPDATE attempt SET state = 'ended' WHERE fence = 3", "constraint"),
     ("UPDATE action SET version = 1 WHERE action_id = 1", "another one"),
-    ("UPDATE action SET state = 'planned' WHERE action_id = 1", "never planned again"),
-    ("UPDATE action SET live_run = NULL WHERE action_id = 1", "constraint"),
-    ("UPDATE action SET state = 'lost' WHERE action_id = 1", "constraint"),
+    (
+        "UPDATE action SET state = 'planned', seq = seq + 1 WHERE action_id = 1",
+        "never planned again",
+    ),
+    ("UPDATE action SET live_run = NULL, seq = seq + 1 WHERE action_id = 1", "constraint"),
+    ("UPDATE action SET state = 'lost', seq = seq + 1 WHERE action_id = 1", "constraint"),
+    ("UPDATE action SET actor = 'x' WHERE action_id = 1", "backwards"),
+    ("UPDATE action SET seq = seq - 1 WHERE action_id = 1", "backwards"),
+    ("UPDATE action SET runs = runs - 1, seq = seq + 1 WHERE action_id = 1", "backwards"),
     ("DELETE FROM action WHERE action_id = 1", "never deleted"),
+    ("UPDATE job SET seq = seq - 1 WHERE job_id = 1", "backwards"),
+    ("UPDATE job SET revision = 0, seq = seq + 1 WHERE job_id = 1", "backwards"),
+    ("UPDATE job_cursor SET planned_to = 1 WHERE job_id = 1", "backwards"),
+    ("UPDATE job_cursor SET decided_to = 1, seq = seq + 1 WHERE job_id = 1", "backwards"),
+    ("UPDATE worker SET draining = draining WHERE worker_id = 1", "backwards"),
+    ("UPDATE worker SET incarnation = 0, seq = seq + 1 WHERE worker_id = 1", "backwards"),
+    ("UPDATE leadership SET epoch = epoch - 1", "backwards"),
+    ("UPDATE leadership SET renew_seq = renew_seq - 1", "backwards"),
     ("INSERT INTO leadership (id, epoch) VALUES (2, 9)", "constraint"),
     ("INSERT INTO store_identity VALUES (1, 'x', 1)", "constraint"),
 ];
@@ -180,6 +205,8 @@ async fn scene(place: &impl Place) {
     world
         .write(vec![
             insert_worker(rows::worker(1)),
+            Write::Job(Put::Insert, Box::new(rows::job(1))),
+            Write::Cursor(Put::Insert, rows::cursor(1)),
             insert_action(&active),
             insert_run(&held),
             insert_run(&ended),
