@@ -17,8 +17,8 @@ use crate::StoreError;
 use crate::open::{Options, migrate_fault};
 use crate::read::LogRead;
 use crate::sql::{
-    Broke, Catalog, DURABLE, Dialect, Fault, Home, ListForm, POSTGRES, PgSession, Purpose, Session,
-    SqlStore, Which, fault,
+    Ask, Bind, Broke, Catalog, DURABLE, Dialect, Fault, Home, ListForm, PATIENCE, POSTGRES,
+    PgSession, Purpose, Session, SqlStore, Which, fault,
 };
 
 static MIGRATIONS: sqlx::migrate::Migrator = sqlx::migrate!("../migrations/postgres");
@@ -106,9 +106,13 @@ async fn durable(connection: &mut PgConnection) -> Result<(), sqlx::Error> {
     sqlx::query(DURABLE).execute(connection).await.map(|_done| ())
 }
 
+/// As PostgreSQL wants a span of time; 0 would be none.
+fn ms(span: Duration) -> String {
+    span.as_millis().max(1).to_string()
+}
+
 /// The server itself gives up what takes too long, and notices when this program has gone.
 fn limited(server: PgConnectOptions, patience: Duration) -> PgConnectOptions {
-    let ms = |span: Duration| span.as_millis().max(1).to_string();
     let seconds = |span: Duration| span.as_secs().max(1).to_string();
     server.options([
         ("statement_timeout", ms(patience)),
@@ -157,17 +161,19 @@ impl Dialect for Database {
     async fn session(&self, purpose: Purpose) -> Result<Box<dyn Session>, Fault> {
         // Not what the database has as its default: the guard needs to see what others commit meanwhile.
         const WRITE: &str = "BEGIN TRANSACTION ISOLATION LEVEL READ COMMITTED READ WRITE";
-        const WRITE_MUCH: &str = "BEGIN TRANSACTION ISOLATION LEVEL READ COMMITTED READ WRITE; \
-             SET LOCAL statement_timeout = '30s'";
         const SNAPSHOT: &str = "BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY";
         let (home, which, begin) = match purpose {
-            Purpose::Write => (&self.writers, Which::BesideFirst, Some(WRITE)),
-            Purpose::WriteMuch => (&self.writers, Which::BesideFirst, Some(WRITE_MUCH)),
+            Purpose::Write | Purpose::WriteMuch => (&self.writers, Which::BesideFirst, Some(WRITE)),
             Purpose::WriteOnce => (&self.writers, Which::Pooled, None),
             Purpose::Look | Purpose::Load => (&self.readers, Which::Pooled, Some(SNAPSHOT)),
             Purpose::LookOnce | Purpose::Browse => (&self.readers, Which::Pooled, None),
         };
-        Ok(Box::new(PgSession::begin(home, which, begin).await?))
+        let mut session = PgSession::begin(home, which, begin).await?;
+        if purpose == Purpose::WriteMuch {
+            let patience = Bind::Text(ms(self.options.long_patience).into());
+            session.execute(Ask::of(PATIENCE).bind(patience)).await?;
+        }
+        Ok(Box::new(session))
     }
 
     async fn append_log(&self, fence: Fence, offset: u64, bytes: &[u8]) -> Result<u64, StoreError> {

@@ -16,7 +16,9 @@ mod session;
 mod write;
 
 pub(crate) use ask::{Ask, Bind, ListForm};
-pub(crate) use catalog::{Catalog, DURABLE, LOG_APPEND, LOG_READ, LOG_SIZES, POSTGRES, SQLITE};
+pub(crate) use catalog::{
+    Catalog, DURABLE, LOG_APPEND, LOG_READ, LOG_SIZES, PATIENCE, POSTGRES, SQLITE,
+};
 pub(crate) use dialect::{Dialect, Fault, Purpose, Session, end};
 pub(crate) use fault::{Broke, fault};
 pub(crate) use session::{Home, PgSession, SqliteSession, Which};

@@ -113,5 +113,6 @@ only_postgres! {
     DURABLE: "session/durable.sql"
     LOG_APPEND: "log/append.sql"
     LOG_READ: "log/read.sql"
+    PATIENCE: "session/patience.sql"
     LOG_SIZES: "log/sizes.sql"
 }

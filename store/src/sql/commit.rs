@@ -48,9 +48,7 @@ pub(crate) async fn commit(
     loop {
         match attempt(db, epoch, batch, way).await {
             // Something was not as believed, so that another row was written, or none: look at them all.
-            Err(Fault::Fatal(StoreError::Corrupt { .. })) if way == Way::Believing => {
-                way = Way::Looking;
-            }
+            Err(Fault::Doubted(_)) if way == Way::Believing => way = Way::Looking,
             Err(Fault::Again(_)) if tries < TRIES_MAX => {
                 way = Way::Looking;
                 tries += 1;
@@ -93,10 +91,10 @@ async fn within(
     let believed = Believed::of(&found);
     let mut seen = Seen { found: Found { marks, ..found }, paths: Vec::new() };
     look(session, catalog, &needs, &mut seen).await?;
-    let plan = admit(batch, seen.found).map_err(StoreError::from)?;
+    let plan = admit(batch, seen.found).map_err(|broken| Fault::Doubted(broken.into()))?;
     if !plan.proves(&believed) {
         let what = "a row was believed and not changed".to_owned();
-        return Err(Fault::Fatal(StoreError::Corrupt { what, source: None }));
+        return Err(Fault::Doubted(StoreError::Corrupt { what, source: None }));
     }
     let mut writer = Writer { session, catalog, now: store_now };
     writer.plan(&plan, &seen.paths).await?;

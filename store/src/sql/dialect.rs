@@ -36,6 +36,9 @@ pub(crate) enum Purpose {
 pub(crate) enum Fault {
     /// Two transactions met: the same one again may go well.
     Again(StoreError),
+    /// The rows are not as the order takes them to be, or a rule refuses what it makes of them. Where they were
+    /// only believed to be so, a look at them tells more.
+    Doubted(StoreError),
     Fatal(StoreError),
 }
 
@@ -48,7 +51,7 @@ impl From<StoreError> for Fault {
 impl From<Fault> for StoreError {
     fn from(fault: Fault) -> Self {
         match fault {
-            Fault::Again(error) | Fault::Fatal(error) => error,
+            Fault::Again(error) | Fault::Doubted(error) | Fault::Fatal(error) => error,
         }
     }
 }

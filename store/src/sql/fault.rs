@@ -16,10 +16,10 @@ pub(crate) enum Broke {
 }
 
 /// What is wrong with the rows or with an order, not with the way to them.
-fn corrupt(error: Error) -> Fault {
+fn corrupt(error: Error) -> StoreError {
     let told = error.as_database_error().map(|told| told.message().to_owned());
     let what = told.unwrap_or_else(|| error.to_string());
-    Fault::Fatal(StoreError::Corrupt { what, source: Some(Box::new(error)) })
+    StoreError::Corrupt { what, source: Some(Box::new(error)) }
 }
 
 fn unavailable(error: Error) -> Fault {
@@ -46,7 +46,7 @@ pub(crate) fn fault(error: Error, broke: Broke) -> Fault {
             | Error::RowNotFound
     );
     // All else is a way that broke, also what is new to us, until somebody knows better.
-    if unreadable { corrupt(error) } else { unavailable(error) }
+    if unreadable { Fault::Fatal(corrupt(error)) } else { unavailable(error) }
 }
 
 fn code(error: &Error) -> String {
@@ -64,8 +64,10 @@ fn postgres(error: Error, broke: Broke) -> Fault {
             let why = error.as_database_error().map(DatabaseError::message).unwrap_or_default();
             Fault::Fatal(StoreError::Unusable(why.to_owned()))
         }
-        // Broken rules, values that do not fit, raised by a trigger, names that are not there.
-        (_, "22" | "23" | "P0" | "42" | "0A" | "2F" | "39") => corrupt(error),
+        // A broken rule, or raised by a trigger.
+        (_, "23" | "P0") => Fault::Doubted(corrupt(error)),
+        // Values that do not fit, names that are not there.
+        (_, "22" | "42" | "0A" | "2F" | "39") => Fault::Fatal(corrupt(error)),
         // Cancelled by a limit of time, shutting down, read-only after a fail-over, out of something.
         _ => unavailable(error),
     }
@@ -88,12 +90,13 @@ fn sqlite(error: Error) -> Fault {
         sqlite_code::BUSY | sqlite_code::LOCKED => {
             Fault::Again(StoreError::Unavailable(Box::new(error)))
         }
+        // A broken rule, or raised by a trigger.
+        sqlite_code::CONSTRAINT => Fault::Doubted(corrupt(error)),
         sqlite_code::ERROR
         | sqlite_code::CORRUPT
         | sqlite_code::TOO_BIG
-        | sqlite_code::CONSTRAINT
         | sqlite_code::MISMATCH
-        | sqlite_code::NOT_A_DATABASE => corrupt(error),
+        | sqlite_code::NOT_A_DATABASE => Fault::Fatal(corrupt(error)),
         // The disk is full, cannot be read, is read-only: mended by people, not by another order.
         _ => unavailable(error),
     }

@@ -4,7 +4,7 @@ use hera_common::id::Epoch;
 use hera_common::time::Wall;
 use hera_common::unit::Leadership;
 
-use super::ask::{Ask, Bind, ListForm};
+use super::ask::{Ask, Bind};
 use super::catalog;
 use super::dialect::{Dialect, Purpose, end};
 use super::look;
@@ -28,12 +28,11 @@ pub(crate) async fn acquire(
     seen: Seen,
     me: &Candidate,
 ) -> Result<Option<Epoch>, StoreError> {
-    let mut ask = Ask::of(db.catalog().acquire);
-    // On SQLite the lock of the folder is the leadership: whoever has it need not have seen the row.
-    if db.list_form() == ListForm::Array {
-        ask = ask.bind(Bind::Int(seen.epoch.raw())).bind(Bind::Int(seen.renew_seq));
-    }
-    let ask = ask.bind(text(&me.name)).bind(text(&me.address));
+    let ask = Ask::of(db.catalog().acquire)
+        .bind(Bind::Int(seen.epoch.raw()))
+        .bind(Bind::Int(seen.renew_seq))
+        .bind(text(&me.name))
+        .bind(text(&me.address));
     Ok(answer(db, ask).await?.map(Epoch::from_raw))
 }
 

@@ -179,11 +179,11 @@ impl Writer<'_> {
     }
 }
 
-/// The rows were locked and believed: another number of them is nothing that may be.
+/// The rows were locked, or believed: another number of locked ones is nothing that may be.
 fn exactly(noun: &str, rows: u64, wanted: usize) -> Result<(), Fault> {
     if u64::try_from(wanted) == Ok(rows) {
         return Ok(());
     }
     let what = format!("{rows} of {wanted} {noun} were written");
-    Err(Fault::Fatal(StoreError::Corrupt { what, source: None }))
+    Err(Fault::Doubted(StoreError::Corrupt { what, source: None }))
 }

@@ -179,6 +179,27 @@ async fn a_store_that_does_not_answer_in_time_is_not_reachable() {
 }
 
 #[tokio::test]
+async fn a_large_commit_is_given_up_by_the_server_after_the_long_patience() {
+    const SLOW: &str = "CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS \
+                        $$ BEGIN PERFORM pg_sleep(3600); RETURN NEW; END $$; \
+                        CREATE TRIGGER slow BEFORE INSERT ON audit EXECUTE FUNCTION slow()";
+    const ASLEEP: &str = "SELECT pid FROM pg_stat_activity \
+                          WHERE datname = current_database() AND wait_event = 'PgSleep'";
+    let place = Postgres::fresh().await;
+    World::led(&place).await;
+    place.sql(SLOW).unwrap();
+    let options = Options { long_patience: Duration::from_secs(1), ..Options::default() };
+    let store = open(&place.database.url(), &options).await.unwrap();
+    let world = World { epoch: store.leadership().await.unwrap().epoch, store };
+    let notes = (0..1_000).map(|n| Write::Audit(Box::new(rows::audit(n, "many")))).collect();
+    let told = world.try_commit(vec![unit(vec![], notes)]).await;
+    assert!(matches!(told, Err(StoreError::Unavailable(_))), "{told:?}");
+    // Whoever asked has gone; the server must not sleep on beside the next try.
+    let awake = async || place.database.sql(ASLEEP).unwrap().is_empty().then_some(());
+    wait_for_async("the statement to be cancelled", LIMIT, awake).await.unwrap();
+}
+
+#[tokio::test]
 async fn connections_that_broke_are_made_anew() {
     let place = Postgres::fresh().await;
     let world = World::led(&place).await;
@@ -299,6 +320,31 @@ async fn a_commit_costs_few_statements(place: &(impl Place + Counted)) {
     let stale = vec![unit(vec![guard_run(&running)], vec![update_run(&rows::renewed(&running))])];
     assert_eq!(world.commit(stale).await, "L");
     assert_eq!(place.statements() - before, 8);
+}
+
+/// A row that cannot be read is no doubt: a second look would read the same.
+async fn a_broken_row_is_looked_at_once(place: &(impl Place + Counted), world: &World) {
+    let before = place.statements();
+    let note = Write::Audit(Box::new(rows::audit(1, "beside a broken row")));
+    let guard = guard_run(&rows::run(2, &rows::action(2, 2, 1)));
+    let told = world.try_commit(vec![unit(vec![guard], vec![note])]).await;
+    assert!(matches!(told, Err(StoreError::Corrupt { .. })), "{told:?}");
+    // begin, guard, runs, roll back.
+    assert_eq!(place.statements() - before, 4);
+}
+
+#[tokio::test]
+async fn a_broken_row_is_looked_at_once_on_both() {
+    const NO_TOKEN: &str = "UPDATE run SET token = 'none', hb_seq = hb_seq + 1 WHERE run_id = 2";
+    let place = Postgres::fresh().await;
+    let world = spoilt(&place).await;
+    place.sql(NO_TOKEN).unwrap();
+    a_broken_row_is_looked_at_once(&place, &world).await;
+
+    let place = Sqlite::fresh().await;
+    let world = spoilt(&place).await;
+    place.sql(NO_TOKEN).await.unwrap();
+    a_broken_row_is_looked_at_once(&place, &world).await;
 }
 
 #[tokio::test]
