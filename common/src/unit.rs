@@ -108,6 +108,56 @@ impl Default for Marks {
     }
 }
 
+impl Marks {
+    /// Of each kind the higher one.
+    #[must_use]
+    pub fn max(self, other: Self) -> Self {
+        Self {
+            job: self.job.max(other.job),
+            group: self.group.max(other.group),
+            action: self.action.max(other.action),
+            run: self.run.max(other.run),
+            fence: self.fence.max(other.fence),
+            worker: self.worker.max(other.worker),
+        }
+    }
+}
+
+impl Unit {
+    /// The highest ids of the rows that it makes; 0 where it makes none of a kind.
+    pub fn made(&self) -> Marks {
+        self.writes.iter().fold(Marks::default(), |marks, write| marks.max(write.made()))
+    }
+}
+
+impl Write {
+    fn made(&self) -> Marks {
+        let none = Marks::default();
+        match self {
+            Self::Action(Put::Insert, row) => Marks { action: row.id, ..none },
+            Self::Run(Put::Insert, row) => Marks { run: row.id, ..none },
+            Self::Attempt(Put::Insert, row) => Marks { fence: row.fence, ..none },
+            Self::Job(Put::Insert, row) => Marks { job: row.id, ..none },
+            Self::Group(Put::Insert, row) => Marks { group: row.id, ..none },
+            Self::Worker(Put::Insert, row) => Marks { worker: row.id, ..none },
+            Self::Action(Put::Update, _)
+            | Self::Run(Put::Update, _)
+            | Self::Attempt(Put::Update, _)
+            | Self::Job(Put::Update, _)
+            | Self::Group(Put::Update, _)
+            | Self::Worker(Put::Update, _)
+            | Self::Cursor(..)
+            | Self::DropPlanned(_)
+            | Self::Bindings(..)
+            | Self::LateReport(..)
+            | Self::Output(..)
+            | Self::Gap(_)
+            | Self::Revision(_)
+            | Self::Audit(_) => none,
+        }
+    }
+}
+
 /// What became of a batch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Committed {

@@ -26,8 +26,10 @@ impl<E: Decide> CommitLoop<E> {
                 outcomes.push(Outcome::LeftOut);
                 continue;
             }
+            // Not the marks of the whole batch: the ids of the units that follow would then count as used.
+            let marks = unit.made();
             let alone = Unit { after: Vec::new(), ..unit.clone() };
-            let alone = Batch { units: vec![alone], marks: batch.marks };
+            let alone = Batch { units: vec![alone], marks };
             match self.commit(&alone).await {
                 Ok(committed) => {
                     store_now = committed.store_now;
@@ -45,6 +47,9 @@ impl<E: Decide> CommitLoop<E> {
                 ) => return Err(other),
             }
         }
+        // What a unit that was left out would have made is used up, too.
+        let rest = Batch { units: Vec::new(), marks: batch.marks };
+        store_now = self.commit(&rest).await?.store_now.max(store_now);
         // The engine may decide the same again at once: that must not take all of the store's time.
         tokio::time::sleep(APART_PAUSE).await;
         Ok(Committed { outcomes, store_now })

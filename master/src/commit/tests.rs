@@ -4,16 +4,18 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use hera_common::audit::{Asked, AuditRow};
-use hera_common::id::{ActionId, Epoch, JobId, RunId, Seq, Token};
+use hera_common::id::{ActionId, Epoch, GroupId, JobId, RunId, Seq, Token};
+use hera_common::job::GroupRow;
+use hera_common::path::Path;
 use hera_common::snapshot::Snapshot;
 use hera_common::time::{Now, Version, Wall};
-use hera_common::unit::{Guard, Unit, Write};
+use hera_common::unit::{Guard, Put, Unit, Write};
 use hera_engine::Chance;
 use hera_engine::catalog::Catalog;
 use hera_engine::input::{
     Answer, Change, Effect, Input, Reply, Step, Tagged, Verdict, VerdictKind,
 };
-use hera_store::{Candidate, CommitFault, MemoryStore, Seen, Store as _};
+use hera_store::{Candidate, CommitFault, MemoryStore, Scope, Seen, Store as _};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
@@ -26,6 +28,8 @@ use crate::tasks::Tasks;
 /// An engine that makes one unit for each cancellation, and remembers what it was told.
 #[derive(Debug, Default)]
 struct Script {
+    /// Groups made so far: each unit makes one.
+    groups: i64,
     catalog: Arc<Catalog>,
     seen: Arc<Mutex<Heard>>,
 }
@@ -58,7 +62,9 @@ impl Decide for Script {
                 // Written where the guard holds.
                 Input::DeleteJob { asked, job } => {
                     after.push(step.batch.units.len());
-                    step.batch.units.push(unit(&asked, job, now.wall));
+                    self.groups += 1;
+                    step.batch.marks.group = GroupId::from_raw(self.groups);
+                    step.batch.units.push(unit(&asked, job, self.groups, now.wall));
                     step.touched.push(vec![JOB]);
                     let catalog = Arc::make_mut(&mut self.catalog);
                     catalog.edition += 1;
@@ -112,7 +118,7 @@ impl Decide for Script {
 }
 
 /// A row of the audit; with a guard on an action that is not there where `job` is not [`JOB`].
-fn unit(asked: &Asked, job: JobId, at: Wall) -> Unit {
+fn unit(asked: &Asked, job: JobId, group: i64, at: Wall) -> Unit {
     let row = AuditRow {
         at,
         asked: asked.clone(),
@@ -123,7 +129,14 @@ fn unit(asked: &Asked, job: JobId, at: Wall) -> Unit {
     };
     let gone = Guard::Action { id: ActionId::from_raw(1), seq: Seq::FIRST };
     let guards = if job == JOB { Vec::new() } else { vec![gone] };
-    let mut writes = vec![Write::Audit(Box::new(row))];
+    let group = GroupRow {
+        id: GroupId::from_raw(group),
+        path: Path::parse(&format!("g{group}")).unwrap(),
+        spec: "{}".to_owned(),
+        seq: Seq::FIRST,
+        created_at: at,
+    };
+    let mut writes = vec![Write::Audit(Box::new(row)), Write::Group(Put::Insert, Box::new(group))];
     if job == IMPOSSIBLE {
         writes.push(Write::DropPlanned(ActionId::from_raw(5)));
         return Unit { guards: Vec::new(), writes, after: Vec::new() };
@@ -233,6 +246,10 @@ async fn a_unit_that_the_store_refuses_does_not_stop_the_others() {
     assert!(done.is_ok() && also_done.is_ok());
     assert_eq!(refused.unwrap_err(), Unanswered::LeftOut);
     assert_eq!(world.audit().await, 2);
+    // Nor does one that was written take the ids of those behind it; what was refused has used its id up.
+    let snapshot = world.store.load(&Scope::All).await.unwrap();
+    let groups: Vec<_> = snapshot.groups.iter().map(|group| group.id.raw()).collect();
+    assert_eq!((groups, snapshot.marks.group), (vec![1, 3], GroupId::from_raw(3)));
 }
 
 #[tokio::test(start_paused = true)]

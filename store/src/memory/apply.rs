@@ -17,7 +17,7 @@ impl State {
     pub(super) fn apply(&mut self, plan: &Plan<'_>, marks: &Marks) -> Result<(), Broken> {
         let exchange = self.check(plan)?;
         exchange.make(&mut self.taken)?;
-        self.raise(marks);
+        self.marks = self.marks.max(*marks);
         put(&mut self.groups, &plan.groups);
         put(&mut self.jobs, &plan.jobs);
         self.revisions.extend(plan.revisions.iter().map(|&r| ((r.job, r.revision), r.clone())));
@@ -80,16 +80,6 @@ impl State {
         plan.groups.iter().try_for_each(|c| json(&c.row.spec))?;
         let values = plan.audit.iter().flat_map(|row| row.old.iter().chain(row.new.iter()));
         values.map(String::as_str).try_for_each(json)
-    }
-
-    fn raise(&mut self, marks: &Marks) {
-        let own = &mut self.marks;
-        own.job = own.job.max(marks.job);
-        own.group = own.group.max(marks.group);
-        own.action = own.action.max(marks.action);
-        own.run = own.run.max(marks.run);
-        own.fence = own.fence.max(marks.fence);
-        own.worker = own.worker.max(marks.worker);
     }
 
     fn unbind(&mut self, id: ActionId) {

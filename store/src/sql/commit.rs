@@ -135,14 +135,7 @@ pub(crate) fn marks(row: &mut Reader<'_>) -> Result<Marks, Unreadable> {
 
 /// The marks to write, if one of them is higher than what the store has.
 fn raised(stored: &Marks, used: &Marks) -> Option<Marks> {
-    let highest = Marks {
-        job: stored.job.max(used.job),
-        group: stored.group.max(used.group),
-        action: stored.action.max(used.action),
-        run: stored.run.max(used.run),
-        fence: stored.fence.max(used.fence),
-        worker: stored.worker.max(used.worker),
-    };
+    let highest = stored.max(*used);
     (highest != *stored).then_some(highest)
 }
 
