@@ -53,13 +53,22 @@ pub struct Settings {
     pub base: GroupDoc,
 }
 
+impl Settings {
+    /// What holds where the operator says nothing, milliseconds and parts per million: the command line's, too.
+    pub const ACCEPT_MS: u32 = 10_000;
+    pub const GRACE_MS: u32 = 3_000;
+    pub const POLL_MS: u32 = 20_000;
+    pub const RHO_PPM: u32 = 10_000;
+}
+
 impl Default for Settings {
     fn default() -> Self {
+        let ms = |ms: u32| Duration::from_millis(u64::from(ms));
         Self {
-            accept: Duration::from_secs(10),
-            grace: Duration::from_secs(3),
-            rho_ppm: 10_000,
-            poll: Duration::from_secs(20),
+            accept: ms(Self::ACCEPT_MS),
+            grace: ms(Self::GRACE_MS),
+            rho_ppm: Self::RHO_PPM,
+            poll: ms(Self::POLL_MS),
             base: GroupDoc::default(),
         }
     }

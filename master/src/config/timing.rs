@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use clap::{Args, Parser as _};
+use hera_engine::Settings;
 
 use super::ConfigError;
 
@@ -23,13 +24,13 @@ pub struct TimingArgs {
     #[arg(long, value_name = "MS", default_value_t = 2_000)]
     pub store_ms: u32,
     /// A grant that is not started within this goes back to the queue.
-    #[arg(long, value_name = "MS", default_value_t = 10_000)]
+    #[arg(long, value_name = "MS", default_value_t = Settings::ACCEPT_MS)]
     pub accept_ms: u32,
     /// Added to a lease before it is judged to have run out.
-    #[arg(long, value_name = "MS", default_value_t = 3_000)]
+    #[arg(long, value_name = "MS", default_value_t = Settings::GRACE_MS)]
     pub grace_ms: u32,
     /// How long an open poll waits for work.
-    #[arg(long, value_name = "MS", default_value_t = 20_000)]
+    #[arg(long, value_name = "MS", default_value_t = Settings::POLL_MS)]
     pub poll_ms: u32,
     /// From TERM to KILL, on workers.
     #[arg(long, value_name = "MS", default_value_t = 5_000)]
@@ -47,7 +48,7 @@ pub struct TimingArgs {
     #[arg(long, value_name = "MS", default_value_t = 10_000)]
     pub heartbeat_max_ms: u32,
     /// How far a boot clock may run wrong, in parts per million.
-    #[arg(long, value_name = "PPM", default_value_t = 10_000)]
+    #[arg(long, value_name = "PPM", default_value_t = Settings::RHO_PPM)]
     pub rho_ppm: u32,
 }
 
