@@ -50,12 +50,10 @@ impl Cluster {
             Some((database, _server)) => database.url().clone(),
             None => format!("sqlite:{}", dir.path().join("store").display()),
         };
-        let data = dir.path().join("master");
         let master = Process::spawn(
             "master",
             Command::new(hera_testkit::binary("hera-master")?)
-                .args(["--store", &store, "--listen", &port.address().to_string(), "--data-dir"])
-                .arg(&data)
+                .args(["--store", &store, "--listen", &port.address().to_string()])
                 .env("RUST_LOG", "warn"),
         )?;
         let endpoint = Channel::from_shared(port.url())?.tcp_nodelay(true);

@@ -161,7 +161,7 @@ fn joined<T>(ended: Result<T, JoinError>, part: &'static str) -> Result<T, RunEr
 
 async fn open(config: &Config) -> Result<Arc<dyn Store>, StoreError> {
     let options = Options { patience: config.timing.leader.store, ..Options::default() };
-    hera_store::open(config.store.text(), &options).await
+    config.store.open(&options).await
 }
 
 fn settings(config: &Config) -> Settings {

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 
 use clap::Parser;
 use hera_common::doc::GroupDoc;
+pub use hera_store::{Place, StoreKind};
 
 pub use timing::{LeaderTiming, Timing, TimingArgs, WorkerTiming};
 
@@ -17,7 +18,7 @@ pub const LISTEN_DEFAULT: &str = "127.0.0.1:9887";
 #[derive(Debug, Clone, Parser)]
 #[command(name = "hera-master", version, about = "Decides what runs, and hands it to workers")]
 pub struct Args {
-    /// Where jobs and runs are kept: `sqlite:DIR` or `postgres://…`; without it, SQLite in the data directory.
+    /// Where jobs and runs are kept: `sqlite:DIR` or `postgres://…`.
     #[arg(long, env = "HERA_STORE", value_name = "URL", hide_env_values = true)]
     pub store: Option<String>,
     /// Where to listen; a loopback address (port 0: any free one).
@@ -29,8 +30,14 @@ pub struct Args {
     /// The address under which workers and clients reach this master; without it, the host name and the port.
     #[arg(long, env = "HERA_ADVERTISE", value_name = "ADDR")]
     pub advertise: Option<String>,
-    /// Where this master keeps its own files.
-    #[arg(long, env = "HERA_DATA_DIR", value_name = "DIR", default_value = "hera-data")]
+    /// The same as `--store sqlite:DIR`.
+    #[arg(
+        long,
+        env = "HERA_DATA_DIR",
+        value_name = "DIR",
+        default_value = "hera-data",
+        conflicts_with = "store"
+    )]
     pub data_dir: PathBuf,
     /// How log lines look.
     #[arg(long, env = "HERA_LOG_FORMAT", value_enum, default_value_t = LogFormat::Text)]
@@ -54,30 +61,15 @@ pub enum LogFormat {
 /// Settings as the program uses them.
 #[derive(Debug, Clone)]
 pub struct Config {
-    pub store: StoreUrl,
+    pub store: Place,
     pub listen: SocketAddr,
     /// The port speaks without TLS and tokens, and others may reach it.
     pub insecure: bool,
     /// None: made from the host's name and the port, once it is bound.
     pub advertise: Option<String>,
-    pub data_dir: PathBuf,
     pub timing: Timing,
     /// What holds above all groups: `hera dev` sets `hera.dir` and its own defaults here.
     pub base: GroupDoc,
-}
-
-/// Where the store is. Its text may hold a password, and is never shown.
-#[derive(Clone, PartialEq, Eq)]
-pub struct StoreUrl {
-    text: String,
-    kind: StoreKind,
-}
-
-/// Which database.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum StoreKind {
-    Sqlite,
-    Postgres,
 }
 
 /// A setting that is refused, by its flag.
@@ -95,51 +87,6 @@ impl ConfigError {
     }
 }
 
-impl StoreKind {
-    /// As shown in `hera cluster`.
-    pub const fn label(self) -> &'static str {
-        match self {
-            Self::Sqlite => "sqlite",
-            Self::Postgres => "postgresql",
-        }
-    }
-}
-
-impl StoreUrl {
-    /// Reads `sqlite:DIR`, `postgres://…` or `postgresql://…`.
-    ///
-    /// # Errors
-    /// Any other text.
-    pub fn parse(text: &str) -> Result<Self, ConfigError> {
-        let bad = |problem: &str| Err(ConfigError::new("store", problem));
-        let kind = match text.split_once(':') {
-            Some(("sqlite", "")) => return bad("names no directory: write sqlite:DIR"),
-            Some(("sqlite", _dir)) => StoreKind::Sqlite,
-            Some(("postgres" | "postgresql", rest)) if rest.starts_with("//") => {
-                StoreKind::Postgres
-            }
-            Some(_) | None => return bad("must be sqlite:DIR or postgres://USER@HOST/DATABASE"),
-        };
-        Ok(Self { text: text.to_owned(), kind })
-    }
-
-    /// As given.
-    pub fn text(&self) -> &str {
-        &self.text
-    }
-
-    /// Which database.
-    pub const fn kind(&self) -> StoreKind {
-        self.kind
-    }
-}
-
-impl std::fmt::Debug for StoreUrl {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "StoreUrl({}:…)", self.kind.label())
-    }
-}
-
 impl Args {
     /// Checks all settings.
     ///
@@ -148,8 +95,10 @@ impl Args {
     pub fn check(self) -> Result<Config, ConfigError> {
         let Self { store, listen, insecure_listen, advertise, data_dir, timing, .. } = self;
         let store = match store {
-            Some(text) => StoreUrl::parse(&text)?,
-            None => StoreUrl::parse(&format!("sqlite:{}", data_dir.display()))?,
+            Some(text) => {
+                Place::parse(&text).map_err(|bad| ConfigError::new("store", bad.to_string()))?
+            }
+            None => Place::Folder(data_dir),
         };
         if insecure_listen.is_none() && !listen.ip().is_loopback() {
             let problem = format!(
@@ -162,7 +111,7 @@ impl Args {
         let insecure = !listen.ip().is_loopback();
         let timing = timing.check()?;
         let base = GroupDoc::default();
-        Ok(Config { store, listen, insecure, advertise, data_dir, timing, base })
+        Ok(Config { store, listen, insecure, advertise, timing, base })
     }
 }
 
@@ -181,12 +130,16 @@ fn advertised(text: &str) -> Result<String, ConfigError> {
 mod tests {
     use clap::Parser as _;
 
-    use super::{Args, Config, StoreKind};
+    use super::{Args, Config, Place, StoreKind};
 
     fn config(flags: &str) -> Result<Config, String> {
         let flags = std::iter::once("hera-master").chain(flags.split_whitespace());
         let args = Args::try_parse_from(flags).map_err(|e| e.to_string())?;
         args.check().map_err(|e| e.to_string())
+    }
+
+    fn config_store(flags: &str) -> Place {
+        config(flags).unwrap().store
     }
 
     #[track_caller]
@@ -198,8 +151,7 @@ mod tests {
     #[test]
     fn the_defaults_are_good() {
         let config = config("").unwrap();
-        assert_eq!(config.store.text(), "sqlite:hera-data");
-        assert_eq!(config.store.kind(), StoreKind::Sqlite);
+        assert_eq!(config.store, Place::Folder("hera-data".into()));
         assert!(!config.insecure);
         assert_eq!(config.listen.to_string(), "127.0.0.1:9887");
     }
@@ -219,6 +171,9 @@ mod tests {
         let config = config("--store postgres://hera:secret@db/hera").unwrap();
         assert_eq!(config.store.kind(), StoreKind::Postgres);
         assert!(!format!("{config:?}").contains("secret"));
+        let folder = config_store("--data-dir here");
+        assert_eq!(folder, config_store("--store sqlite:here"));
+        refused("--data-dir here --store postgres://h/d", "cannot be used with '--store <URL>'");
     }
 
     #[test]

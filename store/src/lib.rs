@@ -16,7 +16,7 @@ mod store;
 pub use error::{CommitError, StoreError};
 pub use load::{BadRow, BoundAction, Scope, Snapshot};
 pub use memory::{CommitFault, MemoryStore, Rows};
-pub use open::{Options, open, open_sql};
+pub use open::{BadPlace, Options, Place, StoreKind, open, open_sql};
 pub use read::{
     ActionFilter, ActionPage, AttemptView, LogRead, Page, RunFilter, RunView, StateFilter,
 };

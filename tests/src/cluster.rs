@@ -131,15 +131,14 @@ impl Cluster {
         fs::write(self.gates().join(name), b"").with_context(|| format!("gate {name}"))
     }
 
-    /// What a master is started with; `number` from 0.
-    pub fn master_command(&self, number: usize, address: &str) -> Result<Command> {
+    /// What a master is started with.
+    pub fn master_command(&self, address: &str) -> Result<Command> {
         let store = match &self.database {
             Some(database) => database.url(),
             None => format!("sqlite:{}", self.dir.path().join("store").display()),
         };
         let mut command = Command::new(binary("hera-master")?);
-        command.args(["--store", &store, "--listen", address, "--data-dir"]);
-        command.arg(self.dir.path().join(format!("master{number}")));
+        command.args(["--store", &store, "--listen", address]);
         if self.patience == Patience::Quick {
             command.args(QUICK);
         }
@@ -165,7 +164,7 @@ impl Cluster {
     /// When it does not come up.
     pub async fn start_master(&mut self, number: usize) -> Result<()> {
         let address = self.master(number)?.port.address();
-        let mut command = self.master_command(number, &address.to_string())?;
+        let mut command = self.master_command(&address.to_string())?;
         let process = Process::spawn(&format!("master {number}"), &mut command)?;
         let master = self.masters.get_mut(number).context("there is such a master")?;
         master.process = Some(process);

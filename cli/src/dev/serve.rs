@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use hera_common::doc::{GroupDoc, Settings};
 use hera_common::spec::CatchUp;
-use hera_master::config::{StoreUrl, Timing};
+use hera_master::config::{Place as StorePlace, Timing};
 use tokio::sync::oneshot;
 use tokio::task::{JoinError, JoinHandle};
 use tokio_util::sync::CancellationToken;
@@ -116,7 +116,7 @@ impl Servers {
             // Nobody listens any more only where this start was given up.
             let _given_up = tell.send(ready.address).is_err();
         };
-        let config = master_config(&data_dir, folder.as_deref())?;
+        let config = master_config(&data_dir, folder.as_deref());
         let mut master = tasks.spawn(hera_master::run(config, stop_master.clone(), ready));
         let address = tokio::select! {
             address = told => address.ok(),
@@ -214,18 +214,15 @@ fn chain(error: &dyn Error) -> String {
     text
 }
 
-fn master_config(data_dir: &Path, folder: Option<&Path>) -> Result<hera_master::Config, Failure> {
-    let store = format!("sqlite:{}", data_dir.display());
-    let store = StoreUrl::parse(&store).map_err(|error| Failure::bad_input(error.to_string()))?;
-    Ok(hera_master::Config {
-        store,
+fn master_config(data_dir: &Path, folder: Option<&Path>) -> hera_master::Config {
+    hera_master::Config {
+        store: StorePlace::Folder(data_dir.to_owned()),
         listen: listen(),
         insecure: false,
         advertise: None,
-        data_dir: data_dir.to_owned(),
         timing: Timing::default(),
         base: base_group(folder),
-    })
+    }
 }
 
 /// What holds above all groups. A laptop sleeps at night: what it missed is not all made up for.

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Parser as _;
-use hera_master::config::StoreUrl;
+use hera_master::config::Place;
 use hera_master::{Args, Config, Ready};
 use hera_proto::v1;
-use hera_store::MemoryStore;
+use hera_store::{MemoryStore, Store};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use tonic::transport::Channel;
@@ -60,13 +60,23 @@ impl World {
     }
 
     /// Starts one of several masters on a store in memory; it may stand by.
-    #[expect(clippy::disallowed_methods, reason = "the test's own task, joined by stop")]
     pub(crate) async fn start_on(store: &MemoryStore) -> Self {
+        let mut config = config(Path::new("/nowhere"));
+        config.store = Place::Postgres("postgres://unused".to_owned());
+        Self::run_on(Arc::new(store.another_link()), config).await
+    }
+
+    /// Starts a master on the store of a folder, which is open already, and waits until it leads.
+    pub(crate) async fn start_with(store: Arc<dyn Store>, folder: &Path) -> Self {
+        let world = Self::run_on(store, config(folder)).await;
+        world.until_it_leads().await;
+        world
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "the test's own task, joined by stop")]
+    async fn run_on(store: Arc<dyn Store>, config: Config) -> Self {
         let shutdown = CancellationToken::new();
         let (told, ready) = tokio::sync::oneshot::channel::<Ready>();
-        let mut config = config(Path::new("/nowhere"));
-        config.store = StoreUrl::parse("postgres://unused").unwrap();
-        let store = Arc::new(store.another_link());
         let running = hera_master::run_on(store, config, shutdown.clone(), |ready| {
             told.send(ready).unwrap();
         });

@@ -55,7 +55,7 @@ async fn a_standby_names_the_leader_and_takes_over_when_it_is_killed() {
 async fn a_second_master_on_the_same_sqlite_is_refused() {
     let cluster = Cluster::quick(Store::Sqlite, &[]).await.unwrap();
     let port = Port::free().unwrap();
-    let mut command = cluster.master_command(1, &port.address().to_string()).unwrap();
+    let mut command = cluster.master_command(&port.address().to_string()).unwrap();
     let mut second = Process::spawn("the second master", &mut command).unwrap();
     let ended = second.wait(LIMIT).unwrap();
     assert!(!ended.success());
