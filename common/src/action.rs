@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::id::{ActionId, JobId, Revision, RunId, Seq};
-use crate::run::FailReason;
+use crate::run::{FailReason, QueuedWhy, RunState};
 use crate::spec::On;
 use crate::time::{Version, Wall};
 
@@ -62,6 +62,16 @@ pub enum ActionState {
     Ended(ActionEnd),
 }
 
+/// How an active action stands, by its live run: its bracketed word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ActivePart {
+    /// Until a worker has said that it starts.
+    Queued,
+    /// Until the next try is due.
+    Retry,
+    Running,
+}
+
 /// How an action ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ActionEnd {
@@ -101,6 +111,11 @@ impl SkipReason {
         Self::User,
     ];
 
+    /// Reads what [`SkipReason::label`] wrote.
+    pub fn from_label(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|reason| reason.label() == text)
+    }
+
     /// As stored and shown.
     pub const fn label(self) -> &'static str {
         match self {
@@ -114,6 +129,37 @@ impl SkipReason {
             Self::Area => "area",
             Self::GaveUp => "gave_up",
             Self::User => "user",
+        }
+    }
+}
+
+impl ActivePart {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Queued, Self::Running, Self::Retry];
+
+    /// As shown and asked for.
+    pub const fn label(self) -> &'static str {
+        match self {
+            Self::Queued => "queued",
+            Self::Retry => "retry",
+            Self::Running => "running",
+        }
+    }
+
+    /// Reads what [`ActivePart::label`] wrote.
+    pub fn from_label(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|part| part.label() == text)
+    }
+
+    /// Of an action whose live run is in this state.
+    pub fn of(run: RunState, now: Wall) -> Self {
+        match run {
+            RunState::Queued { not_before, why: QueuedWhy::Retry } if not_before > now => {
+                Self::Retry
+            }
+            RunState::Queued { .. } | RunState::Leased(_) => Self::Queued,
+            // An ended run: its action is about to follow.
+            RunState::Running(_) | RunState::Ended(_) => Self::Running,
         }
     }
 }
@@ -146,9 +192,7 @@ impl ActionEnd {
             ("succeeded", Some("forced")) => Some(Self::Succeeded { forced: true }),
             ("cancelled", None) => Some(Self::Cancelled),
             ("failed", Some(reason)) => FailReason::from_label(reason).map(Self::Failed),
-            ("skipped", Some(reason)) => {
-                SkipReason::ALL.into_iter().find(|r| r.label() == reason).map(Self::Skipped)
-            }
+            ("skipped", Some(reason)) => SkipReason::from_label(reason).map(Self::Skipped),
             _ => None,
         }
     }

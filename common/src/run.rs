@@ -145,7 +145,8 @@ pub enum QueuedWhy {
 }
 
 impl QueuedWhy {
-    const ALL: [Self; 5] =
+    /// All of them.
+    pub const ALL: [Self; 5] =
         [Self::New, Self::Retry, Self::Released, Self::Unaccepted, Self::WorkerRestart];
 
     /// As stored.

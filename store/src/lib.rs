@@ -18,7 +18,8 @@ pub use load::{BadRow, BoundAction, Scope, Snapshot};
 pub use memory::{CommitFault, MemoryStore, Rows};
 pub use open::{BadPlace, Options, Place, StoreKind, open, open_sql};
 pub use read::{
-    ActionFilter, ActionPage, AttemptView, LogRead, Page, RunFilter, RunView, StateFilter,
+    ActionFilter, ActionPage, ActionStates, AttemptView, Dependent, LogRead, Page, RunFilter,
+    RunPage, RunStates, RunView,
 };
 pub use sql::SqlStore;
 pub use store::{Candidate, Seen, Store};

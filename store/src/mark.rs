@@ -19,7 +19,12 @@ pub(crate) fn read_action(mark: &str) -> Result<(Version, ActionId), StoreError>
     read().ok_or_else(|| StoreError::BadMark(mark.to_owned()))
 }
 
-/// Reads the mark of a list of runs: the last run's number.
+/// After this run.
+pub(crate) fn run(id: RunId) -> String {
+    id.to_string()
+}
+
+/// Reads what [`run`] wrote.
 pub(crate) fn read_run(mark: &str) -> Result<RunId, StoreError> {
     mark.parse().map(RunId::from_raw).map_err(|_no_number| StoreError::BadMark(mark.to_owned()))
 }

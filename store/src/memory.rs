@@ -6,23 +6,27 @@ mod state;
 mod unique;
 mod view;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
-use hera_common::action::{Action, ActionEnd};
+use hera_common::action::{Action, ActionEnd, Binding};
+use hera_common::attempt::Attempt;
 use hera_common::audit::AuditRow;
 use hera_common::id::{ActionId, Epoch, Fence, JobId, RunId, Token, WorkerId};
 use hera_common::job::{Gap, RevisionRow};
+use hera_common::run::Run;
 use hera_common::time::{Version, Wall};
 use hera_common::unit::{Batch, Committed, Leadership};
 use hera_common::worker::WorkerRow;
 
 use crate::admit::{Needs, admit};
 use crate::load::{BoundAction, Scope, Snapshot};
-use crate::read::{ActionFilter, ActionPage, AttemptView, LogRead, Page, RunFilter, RunView};
+use crate::read::{
+    ActionFilter, ActionPage, AttemptView, Dependent, LogRead, Page, RunFilter, RunPage, RunView,
+};
 use crate::store::{Candidate, Seen, Store};
 use crate::{CommitError, StoreError};
 use state::State;
@@ -111,8 +115,8 @@ impl MemoryStore {
 #[derive(Debug)]
 pub struct Rows<'a> {
     pub actions: &'a BTreeMap<ActionId, Action>,
-    pub runs: &'a BTreeMap<RunId, hera_common::run::Run>,
-    pub attempts: &'a BTreeMap<Fence, hera_common::attempt::Attempt>,
+    pub runs: &'a BTreeMap<RunId, Run>,
+    pub attempts: &'a BTreeMap<Fence, Attempt>,
     pub jobs: &'a BTreeMap<JobId, hera_common::job::JobRow>,
     pub cursors: &'a BTreeMap<JobId, hera_common::job::Cursor>,
     pub gaps: &'a BTreeMap<(JobId, Version), Gap>,
@@ -203,6 +207,25 @@ impl Store for MemoryStore {
         Ok(state.actions.get(&id).map(|action| state.bound(action)))
     }
 
+    async fn bindings_of(
+        &self,
+        actions: &[ActionId],
+    ) -> Result<BTreeMap<ActionId, Vec<Binding>>, StoreError> {
+        let state = self.open()?;
+        let lists = actions.iter().filter_map(|id| Some((*id, state.bindings.get(id)?.clone())));
+        Ok(lists.filter(|(_, list)| !list.is_empty()).collect())
+    }
+
+    async fn actions_at(
+        &self,
+        versions: &[(JobId, Version)],
+    ) -> Result<Vec<(Action, Option<Run>)>, StoreError> {
+        let state = self.open()?;
+        let mut found: Vec<_> = versions.iter().filter_map(|at| state.action_at(*at)).collect();
+        found.sort_by_key(|action| action.id);
+        Ok(found.into_iter().map(|a| (a.clone(), state.live_run(a).cloned())).collect())
+    }
+
     async fn actions_between(
         &self,
         job: JobId,
@@ -232,17 +255,30 @@ impl Store for MemoryStore {
         self.open()?.list_actions(filter, page)
     }
 
-    async fn dependents(&self, job: JobId, version: Version) -> Result<Vec<Action>, StoreError> {
-        Ok(self.open()?.dependents(job, version))
+    async fn dependents(
+        &self,
+        job: JobId,
+        version: Version,
+        limit: u32,
+    ) -> Result<Vec<Dependent>, StoreError> {
+        let state = self.open()?;
+        let most = usize::try_from(limit).unwrap_or(usize::MAX);
+        Ok(state.dependents(job, version).take(most).collect())
     }
 
-    async fn list_runs(&self, filter: &RunFilter, page: &Page) -> Result<Vec<RunView>, StoreError> {
+    async fn list_runs(&self, filter: &RunFilter, page: &Page) -> Result<RunPage, StoreError> {
         self.open()?.list_runs(filter, page)
     }
 
     async fn run(&self, id: RunId) -> Result<Option<RunView>, StoreError> {
         let state = self.open()?;
         Ok(state.runs.get(&id).map(|run| state.run_view(run)))
+    }
+
+    async fn runs(&self, ids: &[RunId]) -> Result<Vec<Run>, StoreError> {
+        let state = self.open()?;
+        let ids: BTreeSet<&RunId> = ids.iter().collect();
+        Ok(ids.into_iter().filter_map(|id| state.runs.get(id)).cloned().collect())
     }
 
     async fn attempts(&self, run: RunId) -> Result<Vec<AttemptView>, StoreError> {
@@ -252,9 +288,13 @@ impl Store for MemoryStore {
         Ok(own.into_iter().map(|attempt| state.attempt_view(attempt)).collect())
     }
 
-    async fn attempt_by_token(&self, token: Token) -> Result<Option<AttemptView>, StoreError> {
+    async fn attempts_by_token(&self, tokens: &[Token]) -> Result<Vec<Attempt>, StoreError> {
         let state = self.open()?;
-        Ok(state.attempt_of(token).map(|attempt| state.attempt_view(attempt)))
+        let tokens: BTreeSet<&Token> = tokens.iter().collect();
+        let mut found: Vec<Attempt> =
+            tokens.into_iter().filter_map(|token| state.attempt_of(*token)).cloned().collect();
+        found.sort_by_key(|attempt| attempt.fence);
+        Ok(found)
     }
 
     async fn revisions(&self, job: JobId) -> Result<Vec<RevisionRow>, StoreError> {

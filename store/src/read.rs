@@ -1,17 +1,20 @@
 //! What people look at: filters, pages, and views of runs, attempts and logs.
 
-use hera_common::action::Action;
+use hera_common::action::{Action, ActionEnd, ActionState, ActivePart, SkipReason};
 use hera_common::attempt::Attempt;
-use hera_common::id::{ActionId, JobId, RunId};
-use hera_common::run::{Run, Trigger};
-use hera_common::time::Version;
+use hera_common::id::{ActionId, JobId};
+use hera_common::run::{CancelReason, FailReason, QueuedWhy, Run, RunState, Trigger};
+use hera_common::spec::On;
+use hera_common::time::{Version, Wall};
 
 /// Which actions; an empty list is no limit.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ActionFilter {
     /// None: all jobs. Some and empty: none.
     pub jobs: Option<Vec<JobId>>,
-    pub states: Vec<StateFilter>,
+    pub states: Vec<ActionStates>,
+    /// What tells [`ActivePart::Retry`] from a try that is due.
+    pub now: Wall,
     /// Bracketed words of ended states.
     pub reasons: Vec<String>,
     /// Versions in `[from, to)`.
@@ -23,12 +26,135 @@ pub struct ActionFilter {
     pub triggers: Vec<Trigger>,
 }
 
-/// A state with or without its bracketed word: `failed`, `failed(exit)`, `active(queued)`, `active(running)`,
-/// `active(retry)`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct StateFilter {
-    pub word: String,
-    pub reason: Option<String>,
+impl Default for ActionFilter {
+    /// All actions, at the beginning of time.
+    fn default() -> Self {
+        Self {
+            jobs: None,
+            states: Vec::new(),
+            now: Wall::from_ms(0),
+            reasons: Vec::new(),
+            from: None,
+            to: None,
+            data_date: None,
+            triggers: Vec::new(),
+        }
+    }
+}
+
+/// States of actions to ask for; None in one: whatever its bracketed word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ActionStates {
+    Planned,
+    /// Planned, and no longer wanted by its job's definition.
+    Dropped,
+    Waiting,
+    Active(Option<ActivePart>),
+    Succeeded,
+    Forced,
+    Failed(Option<FailReason>),
+    Cancelled,
+    Skipped(Option<SkipReason>),
+}
+
+/// States of runs to ask for; None in one: whatever its bracketed word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RunStates {
+    Queued(Option<QueuedWhy>),
+    Leased,
+    Running,
+    Succeeded,
+    Failed(Option<FailReason>),
+    Cancelled(Option<CancelReason>),
+}
+
+impl ActionStates {
+    /// Each that can be asked for, in the order of an action's life.
+    pub fn all() -> Vec<Self> {
+        let mut all = vec![Self::Planned, Self::Dropped, Self::Waiting, Self::Active(None)];
+        all.extend(ActivePart::ALL.map(|part| Self::Active(Some(part))));
+        all.extend([Self::Succeeded, Self::Forced, Self::Failed(None)]);
+        all.extend(FailReason::ALL.map(|reason| Self::Failed(Some(reason))));
+        all.extend([Self::Cancelled, Self::Skipped(None)]);
+        all.extend(SkipReason::ALL.map(|reason| Self::Skipped(Some(reason))));
+        all
+    }
+
+    /// The bare word.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Planned | Self::Dropped => "planned",
+            Self::Waiting => "waiting",
+            Self::Active(_) => "active",
+            Self::Succeeded | Self::Forced => "succeeded",
+            Self::Failed(_) => "failed",
+            Self::Cancelled => "cancelled",
+            Self::Skipped(_) => "skipped",
+        }
+    }
+
+    /// The bracketed word, where one is asked for.
+    pub fn reason(self) -> Option<&'static str> {
+        match self {
+            Self::Planned | Self::Waiting | Self::Succeeded | Self::Cancelled => None,
+            Self::Dropped => ActionState::Planned { dropped: true }.reason(),
+            Self::Active(part) => part.map(ActivePart::label),
+            Self::Forced => ActionEnd::Succeeded { forced: true }.reason(),
+            Self::Failed(reason) => reason.map(FailReason::label),
+            Self::Skipped(reason) => reason.map(SkipReason::label),
+        }
+    }
+
+    /// True for an action in this state whose live run stands so.
+    pub(crate) fn take(self, state: ActionState, part: Option<ActivePart>) -> bool {
+        let reason = match state {
+            ActionState::Active => part.map(ActivePart::label),
+            ActionState::Planned { .. } | ActionState::Waiting | ActionState::Ended(_) => {
+                state.reason()
+            }
+        };
+        self.word() == state.word() && (self.reason().is_none() || self.reason() == reason)
+    }
+}
+
+impl RunStates {
+    /// Each that can be asked for, in the order of a run's life.
+    pub fn all() -> Vec<Self> {
+        let mut all = vec![Self::Queued(None)];
+        all.extend(QueuedWhy::ALL.map(|why| Self::Queued(Some(why))));
+        all.extend([Self::Leased, Self::Running, Self::Succeeded, Self::Failed(None)]);
+        all.extend(FailReason::ALL.map(|reason| Self::Failed(Some(reason))));
+        all.push(Self::Cancelled(None));
+        all.extend(CancelReason::ALL.map(|reason| Self::Cancelled(Some(reason))));
+        all
+    }
+
+    /// The bare word.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Queued(_) => "queued",
+            Self::Leased => "leased",
+            Self::Running => "running",
+            Self::Succeeded => "succeeded",
+            Self::Failed(_) => "failed",
+            Self::Cancelled(_) => "cancelled",
+        }
+    }
+
+    /// The bracketed word, where one is asked for.
+    pub fn reason(self) -> Option<&'static str> {
+        match self {
+            Self::Queued(why) => why.map(QueuedWhy::label),
+            Self::Leased | Self::Running | Self::Succeeded => None,
+            Self::Failed(reason) => reason.map(FailReason::label),
+            Self::Cancelled(reason) => reason.map(CancelReason::label),
+        }
+    }
+
+    /// True for a run in this state.
+    pub(crate) fn take(self, state: RunState) -> bool {
+        self.word() == state.word() && (self.reason().is_none() || self.reason() == state.reason())
+    }
 }
 
 /// A page of a list.
@@ -48,15 +174,29 @@ pub struct ActionPage {
     pub next: Option<String>,
 }
 
+/// An action that waits for an upstream version, by an edge of this kind, with its live run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Dependent {
+    pub action: Action,
+    pub live: Option<Run>,
+    pub on: On,
+}
+
 /// Which runs.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RunFilter {
     pub jobs: Option<Vec<JobId>>,
     pub action: Option<ActionId>,
-    pub states: Vec<StateFilter>,
+    pub states: Vec<RunStates>,
     pub triggers: Vec<Trigger>,
-    /// Only runs with a lower id (the next page).
-    pub before: Option<RunId>,
+}
+
+/// Runs, newest first.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RunPage {
+    pub runs: Vec<RunView>,
+    /// None: the list ends here.
+    pub next: Option<String>,
 }
 
 /// A run with the name of the worker that holds it.
@@ -81,4 +221,60 @@ pub struct LogRead {
     pub bytes: Vec<u8>,
     /// How many bytes the log has by now.
     pub size: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{
+        ActionEnd, ActionState, ActionStates, ActivePart, CancelReason, FailReason, QueuedWhy,
+        RunState, RunStates, SkipReason, Wall,
+    };
+
+    #[test]
+    fn what_is_asked_for_has_the_words_of_what_is_there() {
+        let ends = FailReason::ALL.map(|r| (ActionEnd::Failed(r), ActionStates::Failed(Some(r))));
+        let skips =
+            SkipReason::ALL.map(|r| (ActionEnd::Skipped(r), ActionStates::Skipped(Some(r))));
+        let plain = [
+            (ActionEnd::Succeeded { forced: true }, ActionStates::Forced),
+            (ActionEnd::Succeeded { forced: false }, ActionStates::Succeeded),
+            (ActionEnd::Cancelled, ActionStates::Cancelled),
+        ];
+        for (end, asked) in ends.into_iter().chain(skips).chain(plain) {
+            assert_eq!((asked.word(), asked.reason()), (end.word(), end.reason()));
+            assert!(asked.take(ActionState::Ended(end), None), "{asked:?}");
+        }
+        for (state, asked) in [
+            (ActionState::PLANNED, ActionStates::Planned),
+            (ActionState::Planned { dropped: true }, ActionStates::Planned),
+            (ActionState::Planned { dropped: true }, ActionStates::Dropped),
+            (ActionState::Waiting, ActionStates::Waiting),
+            (ActionState::Active, ActionStates::Active(None)),
+        ] {
+            assert_eq!(asked.word(), state.word());
+            assert!(asked.take(state, None), "{asked:?}");
+        }
+        for why in QueuedWhy::ALL {
+            let state = RunState::Queued { not_before: Wall::from_ms(0), why };
+            assert!(
+                RunStates::Queued(Some(why)).take(state) && RunStates::Queued(None).take(state)
+            );
+        }
+        for reason in CancelReason::ALL {
+            let state = RunState::Ended(hera_common::run::RunEnd::Cancelled(reason));
+            let asked = RunStates::Cancelled(Some(reason));
+            assert_eq!((asked.word(), asked.reason()), (state.word(), state.reason()));
+        }
+    }
+
+    #[test]
+    fn an_active_action_is_asked_for_by_its_live_run() {
+        let retry = Some(ActivePart::Retry);
+        assert!(!ActionStates::Dropped.take(ActionState::PLANNED, None));
+        assert!(ActionStates::Active(None).take(ActionState::Active, retry));
+        assert!(ActionStates::Active(retry).take(ActionState::Active, retry));
+        assert!(!ActionStates::Active(retry).take(ActionState::Active, Some(ActivePart::Queued)));
+        assert!(!ActionStates::Active(retry).take(ActionState::Waiting, retry));
+        assert!(!ActionStates::Active(retry).take(ActionState::Active, None));
+    }
 }

@@ -28,15 +28,19 @@ use std::io;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use hera_common::action::{Action, ActionEnd};
+use hera_common::action::{Action, ActionEnd, Binding};
+use hera_common::attempt::Attempt;
 use hera_common::audit::AuditRow;
 use hera_common::id::{ActionId, Epoch, Fence, JobId, RunId, Token};
 use hera_common::job::{Gap, RevisionRow};
+use hera_common::run::Run;
 use hera_common::time::{Version, Wall};
 use hera_common::unit::{Batch, Committed, Leadership};
 
 use crate::load::{BoundAction, Scope, Snapshot};
-use crate::read::{ActionFilter, ActionPage, AttemptView, LogRead, Page, RunFilter, RunView};
+use crate::read::{
+    ActionFilter, ActionPage, AttemptView, Dependent, LogRead, Page, RunFilter, RunPage, RunView,
+};
 use crate::store::{Candidate, Seen, Store};
 use crate::{CommitError, StoreError};
 
@@ -123,6 +127,20 @@ impl Store for SqlStore {
         self.within(Purpose::Look, look::action(&*self.db, id)).await
     }
 
+    async fn bindings_of(
+        &self,
+        actions: &[ActionId],
+    ) -> Result<BTreeMap<ActionId, Vec<Binding>>, StoreError> {
+        self.within(Purpose::Browse, look::bindings_of(&*self.db, actions)).await
+    }
+
+    async fn actions_at(
+        &self,
+        versions: &[(JobId, Version)],
+    ) -> Result<Vec<(Action, Option<Run>)>, StoreError> {
+        self.within(Purpose::Browse, look::actions_at(&*self.db, versions)).await
+    }
+
     async fn actions_between(
         &self,
         job: JobId,
@@ -149,29 +167,39 @@ impl Store for SqlStore {
         page: &Page,
     ) -> Result<ActionPage, StoreError> {
         let ask = list::actions(filter, page, self.db.list_form())?;
-        let rows = look::rows(&*self.db, ask, list::action_and_run);
+        let rows = look::browse(&*self.db, ask, list::action_and_run);
         Ok(list::action_page(self.within(Purpose::Browse, rows).await?, page))
     }
 
-    async fn dependents(&self, job: JobId, version: Version) -> Result<Vec<Action>, StoreError> {
-        self.within(Purpose::LookOnce, look::dependents(&*self.db, job, version)).await
+    async fn dependents(
+        &self,
+        job: JobId,
+        version: Version,
+        limit: u32,
+    ) -> Result<Vec<Dependent>, StoreError> {
+        self.within(Purpose::LookOnce, look::dependents(&*self.db, (job, version), limit)).await
     }
 
-    async fn list_runs(&self, filter: &RunFilter, page: &Page) -> Result<Vec<RunView>, StoreError> {
+    async fn list_runs(&self, filter: &RunFilter, page: &Page) -> Result<RunPage, StoreError> {
         let ask = list::runs(filter, page, self.db.list_form())?;
-        self.within(Purpose::Browse, look::rows(&*self.db, ask, list::run_view)).await
+        let rows = look::browse(&*self.db, ask, list::run_view);
+        Ok(list::run_page(self.within(Purpose::Browse, rows).await?, page))
     }
 
     async fn run(&self, id: RunId) -> Result<Option<RunView>, StoreError> {
         self.within(Purpose::LookOnce, look::run(&*self.db, id)).await
     }
 
+    async fn runs(&self, ids: &[RunId]) -> Result<Vec<Run>, StoreError> {
+        self.within(Purpose::LookOnce, look::runs(&*self.db, ids)).await
+    }
+
     async fn attempts(&self, run: RunId) -> Result<Vec<AttemptView>, StoreError> {
         self.within(Purpose::Look, look::attempts(&*self.db, run)).await
     }
 
-    async fn attempt_by_token(&self, token: Token) -> Result<Option<AttemptView>, StoreError> {
-        self.within(Purpose::Look, look::attempt_by_token(&*self.db, token)).await
+    async fn attempts_by_token(&self, tokens: &[Token]) -> Result<Vec<Attempt>, StoreError> {
+        self.within(Purpose::LookOnce, look::attempts_by_token(&*self.db, tokens)).await
     }
 
     async fn revisions(&self, job: JobId) -> Result<Vec<RevisionRow>, StoreError> {

@@ -3,15 +3,19 @@
 use std::collections::BTreeMap;
 
 use async_trait::async_trait;
-use hera_common::action::{Action, ActionEnd};
+use hera_common::action::{Action, ActionEnd, Binding};
+use hera_common::attempt::Attempt;
 use hera_common::audit::AuditRow;
 use hera_common::id::{ActionId, Epoch, Fence, JobId, RunId, Token};
 use hera_common::job::{Gap, RevisionRow};
+use hera_common::run::Run;
 use hera_common::time::{Version, Wall};
 use hera_common::unit::{Batch, Committed, Leadership};
 
 use crate::load::{BoundAction, Scope, Snapshot};
-use crate::read::{ActionFilter, ActionPage, AttemptView, LogRead, Page, RunFilter, RunView};
+use crate::read::{
+    ActionFilter, ActionPage, AttemptView, Dependent, LogRead, Page, RunFilter, RunPage, RunView,
+};
 use crate::{CommitError, StoreError};
 
 /// A master that wants to lead.
@@ -72,6 +76,18 @@ pub trait Store: Send + Sync + 'static {
     /// One action with its bindings, whatever its state.
     async fn action(&self, id: ActionId) -> Result<Option<BoundAction>, StoreError>;
 
+    /// What these actions wait for, in order; one that waits for nothing is left out.
+    async fn bindings_of(
+        &self,
+        actions: &[ActionId],
+    ) -> Result<BTreeMap<ActionId, Vec<Binding>>, StoreError>;
+
+    /// The actions of exactly these versions, each with its live run; a version without a row is left out.
+    async fn actions_at(
+        &self,
+        versions: &[(JobId, Version)],
+    ) -> Result<Vec<(Action, Option<Run>)>, StoreError>;
+
     /// The actions of a job whose versions lie in `[from, to)`, by version, at most `limit`.
     async fn actions_between(
         &self,
@@ -96,20 +112,28 @@ pub trait Store: Send + Sync + 'static {
         page: &Page,
     ) -> Result<ActionPage, StoreError>;
 
-    /// Which of these versions have an action that the edge of another waits for: (dependent action, its job, version).
-    async fn dependents(&self, job: JobId, version: Version) -> Result<Vec<Action>, StoreError>;
+    /// The actions that wait for this version, by id, at most `limit`.
+    async fn dependents(
+        &self,
+        job: JobId,
+        version: Version,
+        limit: u32,
+    ) -> Result<Vec<Dependent>, StoreError>;
 
-    /// Runs by filter, newest first.
-    async fn list_runs(&self, filter: &RunFilter, page: &Page) -> Result<Vec<RunView>, StoreError>;
+    /// Runs by filter, newest first, in pages.
+    async fn list_runs(&self, filter: &RunFilter, page: &Page) -> Result<RunPage, StoreError>;
 
     /// One run.
     async fn run(&self, id: RunId) -> Result<Option<RunView>, StoreError>;
 
+    /// These runs, by id; one that is not there is left out.
+    async fn runs(&self, ids: &[RunId]) -> Result<Vec<Run>, StoreError>;
+
     /// The attempts of a run, in order.
     async fn attempts(&self, run: RunId) -> Result<Vec<AttemptView>, StoreError>;
 
-    /// The attempt that was granted under this token.
-    async fn attempt_by_token(&self, token: Token) -> Result<Option<AttemptView>, StoreError>;
+    /// The attempts that were granted under these tokens, by fence; one that is not there is left out.
+    async fn attempts_by_token(&self, tokens: &[Token]) -> Result<Vec<Attempt>, StoreError>;
 
     /// All revisions of a job, newest first.
     async fn revisions(&self, job: JobId) -> Result<Vec<RevisionRow>, StoreError>;

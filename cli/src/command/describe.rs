@@ -87,13 +87,14 @@ async fn whole_action(client: &Client, action: String) -> Result<WholeAction, Fa
             wire::actions(channel).get_action(request).await
         })
         .await?;
-    let v1::GetActionResponse { action, bindings, runs, downstream } = answer;
+    let v1::GetActionResponse { action, bindings, runs, downstream, more_downstream } = answer;
     let mut action = wire::action(wire::need(action, "action")?);
     action.bindings = bindings.into_iter().map(wire::binding).collect();
     Ok(WholeAction {
         action,
         runs: runs.into_iter().map(wire::run).collect(),
         downstream: downstream.into_iter().map(wire::binding).collect(),
+        more_downstream,
     })
 }
 

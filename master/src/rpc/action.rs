@@ -35,6 +35,7 @@ impl ActionService for Rpc {
             action: Some(action),
             runs: whole.runs.into_iter().map(to_wire::run).collect(),
             downstream: whole.downstream.into_iter().map(to_wire::binding).collect(),
+            more_downstream: whole.more_downstream,
         }))
     }
 

@@ -32,7 +32,7 @@ pub(super) fn status(fault: Fault) -> Status {
     match fault {
         Fault::Invalid(violations) => invalid(text, violations),
         Fault::NotLeading { leader } => not_leading(&text, leader.as_deref()),
-        Fault::Store(_) | Fault::OtherReply => {
+        Fault::Store(_) | Fault::OtherReply | Fault::Died(_) => {
             error!(error = %Chain(&fault), "a request failed");
             Status::new(code, text)
         }

@@ -147,7 +147,7 @@ async fn check(files: Arc<Files>, catalog: Arc<Catalog>) -> Result<(Checked, Con
         let checked = apply_set(&docs, &contents, &*catalog).map_err(bad)?;
         Ok((checked, contents))
     });
-    checking.await.map_err(|_panic| Fault::OtherReply)?
+    checking.await.map_err(Fault::Died)?
 }
 
 fn contents(files: &Files) -> Result<Contents, Fault> {

@@ -2,6 +2,7 @@
 
 use hera_engine::input::{Refusal, RefusalKind};
 use hera_store::StoreError;
+use tokio::task::JoinError;
 
 use crate::desk::Unanswered;
 
@@ -42,6 +43,9 @@ pub(crate) enum Fault {
     Store(#[source] StoreError),
     #[error("the engine answered something else than was asked")]
     OtherReply,
+    /// A fault of this program: what worked on the request panicked.
+    #[error("what worked on the request died")]
+    Died(#[source] JoinError),
 }
 
 /// What the caller can do.
@@ -79,7 +83,7 @@ impl Fault {
                     FaultKind::Internal
                 }
             },
-            Self::OtherReply => FaultKind::Internal,
+            Self::OtherReply | Self::Died(_) => FaultKind::Internal,
         }
     }
 }

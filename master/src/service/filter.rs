@@ -1,11 +1,12 @@
 //! What people ask a list for, checked word by word: patterns over paths, states, dates. Knows the catalog, no store.
 
-use hera_common::action::SkipReason;
+use std::collections::BTreeSet;
+
 use hera_common::id::JobId;
-use hera_common::run::{CancelReason, FailReason, Trigger};
+use hera_common::run::Trigger;
 use hera_common::time::Version;
 use hera_engine::catalog::{Catalog, Job};
-use hera_store::StateFilter;
+use hera_store::{ActionStates, RunStates};
 use jiff::civil::Date;
 use jiff::tz::{Offset, TimeZone};
 
@@ -30,55 +31,6 @@ pub(crate) struct ActionWanted {
     pub(crate) day: String,
     pub(crate) data: String,
     pub(crate) triggers: Vec<String>,
-}
-
-/// States of actions, with the bracketed words that each may have.
-const ACTION_STATES: [(&str, Words); 7] = [
-    ("planned", Words::Planned),
-    ("waiting", Words::None),
-    ("active", Words::Active),
-    ("succeeded", Words::Forced),
-    ("failed", Words::Failed),
-    ("cancelled", Words::None),
-    ("skipped", Words::Skipped),
-];
-
-/// States of runs.
-const RUN_STATES: [(&str, Words); 6] = [
-    ("queued", Words::Queued),
-    ("leased", Words::None),
-    ("running", Words::None),
-    ("succeeded", Words::None),
-    ("failed", Words::Failed),
-    ("cancelled", Words::Cancelled),
-];
-
-/// Which bracketed words a state may have.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Words {
-    None,
-    Planned,
-    Active,
-    Forced,
-    Failed,
-    Skipped,
-    Queued,
-    Cancelled,
-}
-
-impl Words {
-    fn list(self) -> Vec<&'static str> {
-        match self {
-            Self::None => Vec::new(),
-            Self::Planned => vec!["dropped"],
-            Self::Active => vec!["queued", "running", "retry"],
-            Self::Forced => vec!["forced"],
-            Self::Failed => FailReason::ALL.map(FailReason::label).to_vec(),
-            Self::Skipped => SkipReason::ALL.map(SkipReason::label).to_vec(),
-            Self::Queued => vec!["new", "retry", "released", "unaccepted", "worker_restart"],
-            Self::Cancelled => CancelReason::ALL.map(CancelReason::label).to_vec(),
-        }
-    }
 }
 
 impl JobsWanted {
@@ -157,46 +109,55 @@ fn in_name(part: &str, name: &str) -> bool {
 }
 
 /// States of actions: `failed`, `failed(exit)`, `active(queued)`.
-pub(crate) fn action_states(field: &str, texts: &[String]) -> Result<Vec<StateFilter>, Fault> {
-    texts.iter().map(|text| state(field, text, &ACTION_STATES)).collect()
+pub(crate) fn action_states(field: &str, texts: &[String]) -> Result<Vec<ActionStates>, Fault> {
+    let known: Vec<_> =
+        ActionStates::all().into_iter().map(|s| ((s.word(), s.reason()), s)).collect();
+    texts.iter().map(|text| state(field, text, &known)).collect()
 }
 
 /// States of runs.
-pub(crate) fn run_states(field: &str, texts: &[String]) -> Result<Vec<StateFilter>, Fault> {
-    texts.iter().map(|text| state(field, text, &RUN_STATES)).collect()
+pub(crate) fn run_states(field: &str, texts: &[String]) -> Result<Vec<RunStates>, Fault> {
+    let known: Vec<_> = RunStates::all().into_iter().map(|s| ((s.word(), s.reason()), s)).collect();
+    texts.iter().map(|text| state(field, text, &known)).collect()
 }
 
-fn state(field: &str, text: &str, known: &[(&str, Words)]) -> Result<StateFilter, Fault> {
+/// A bare word, and a bracketed one where there is one.
+type StateWords = (&'static str, Option<&'static str>);
+
+/// The state that has the words of `text`.
+fn state<S: Copy>(field: &str, text: &str, known: &[(StateWords, S)]) -> Result<S, Fault> {
     let (word, reason) = match text.strip_suffix(')').and_then(|text| text.split_once('(')) {
         Some((word, reason)) => (word, Some(reason)),
         None => (text, None),
     };
-    let names = || known.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
-    let Some((_, words)) = known.iter().find(|(name, _)| *name == word) else {
-        return Err(Fault::invalid(
-            field,
-            format!("`{text}` is no state: write one of {}", names()),
-        ));
-    };
-    if let Some(reason) = reason
-        && !words.list().contains(&reason)
-    {
-        let list = words.list().join(", ");
-        let problem = match list.as_str() {
-            "" => format!("`{word}` has no word in brackets"),
-            list => format!("`{reason}` is no word of `{word}`: write one of {list}"),
-        };
-        return Err(Fault::invalid(field, problem));
+    if let Some((_, found)) = known.iter().find(|(words, _)| *words == (word, reason)) {
+        return Ok(*found);
     }
-    Ok(StateFilter { word: word.to_owned(), reason: reason.map(ToOwned::to_owned) })
+    let of_word = known.iter().filter(|((known, _), _)| *known == word);
+    let reasons: Vec<_> = of_word.clone().filter_map(|((_, reason), _)| *reason).collect();
+    let problem = match (reason, of_word.count(), reasons.join(", ").as_str()) {
+        (None, ..) | (_, 0, _) => {
+            let bare = known.iter().filter(|((_, reason), _)| reason.is_none());
+            let names: Vec<_> = bare.map(|((word, _), _)| *word).collect();
+            format!("`{text}` is no state: write one of {}", names.join(", "))
+        }
+        (Some(_), _, "") => format!("`{word}` has no word in brackets"),
+        (Some(reason), _, list) => {
+            format!("`{reason}` is no word of `{word}`: write one of {list}")
+        }
+    };
+    Err(Fault::invalid(field, problem))
 }
 
 /// Bracketed words of ended states.
 pub(crate) fn reasons(field: &str, texts: &[String]) -> Result<Vec<String>, Fault> {
-    let known = [Words::Failed, Words::Skipped, Words::Forced].map(Words::list).concat();
-    match texts.iter().find(|text| !known.contains(&text.as_str())) {
+    let ended =
+        |states: &ActionStates| !matches!(states, ActionStates::Active(_) | ActionStates::Dropped);
+    let states = ActionStates::all().into_iter().filter(ended);
+    let known: BTreeSet<&str> = states.filter_map(ActionStates::reason).collect();
+    match texts.iter().find(|text| !known.contains(text.as_str())) {
         Some(bad) => {
-            let known = known.join(", ");
+            let known = known.into_iter().collect::<Vec<_>>().join(", ");
             Err(Fault::invalid(field, format!("`{bad}` is no reason: write one of {known}")))
         }
         None => Ok(texts.to_vec()),
@@ -242,7 +203,9 @@ pub(crate) fn on_day(version: Version, zone: &str, day: Date) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{action_states, date, in_group, matches, run_states};
+    use hera_common::run::QueuedWhy;
+
+    use super::{RunStates, action_states, date, in_group, matches, reasons, run_states};
 
     #[test]
     fn a_pattern_matches_within_names_and_across_them() {
@@ -297,11 +260,24 @@ mod tests {
             "states: `fail` is no state: write one of planned, waiting, active, succeeded, failed, cancelled, skipped"
         );
         assert_eq!(told(&["waiting(x)"]), "states: `waiting` has no word in brackets");
+        assert_eq!(told(&["fail(exit)"]), told(&["fail"]).replace("`fail`", "`fail(exit)`"));
+        assert_eq!(
+            told(&["planned(x)"]),
+            "states: `x` is no word of `planned`: write one of dropped"
+        );
         assert_eq!(
             told(&["active(x)"]),
             "states: `x` is no word of `active`: write one of queued, running, retry"
         );
-        assert!(run_states("states", &["queued(retry)".to_owned()]).is_ok());
+        let asked = ["queued(retry)", "cancelled"].map(ToOwned::to_owned);
+        let states = run_states("states", &asked).unwrap();
+        let retry = RunStates::Queued(Some(QueuedWhy::Retry));
+        assert_eq!(states, [retry, RunStates::Cancelled(None)]);
+        let fault = reasons("reasons", &["queued".to_owned()]).unwrap_err().to_string();
+        assert!(
+            fault.starts_with("reasons: `queued` is no reason: write one of area, "),
+            "{fault}"
+        );
     }
 
     #[test]

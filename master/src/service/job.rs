@@ -18,7 +18,7 @@ use super::Service;
 use super::fault::Fault;
 use super::filter::{self, JobsWanted};
 use super::page::{List, Piece, Wanted};
-use super::shown::{local_text, zone_of};
+use super::shown::local_text;
 
 /// Slots that are shown with a job.
 const NEXT_SLOTS: u32 = 5;
@@ -175,7 +175,7 @@ impl Service {
                 let catalog = self.catalog()?;
                 let job = self.find_job(&catalog, path)?;
                 let versions = next_versions(catalog, &job, after, count).await?;
-                let (plan, zone) = (schedule(&job)?, zone_of(&job).to_owned());
+                let (plan, zone) = (schedule(&job)?, job.zone().to_owned());
                 let slots = versions.into_iter().map(|v| slot(v, &zone, plan.as_ref()));
                 Ok((slots.collect(), zone))
             }
@@ -217,7 +217,7 @@ fn shown(catalog: &Catalog, job: Arc<Job>) -> ShownJob {
     let below = below.filter_map(|id| catalog.jobs.get(id)).map(|job| job.row.path.to_string());
     let mut downstream: Vec<String> = below.collect();
     downstream.sort_unstable();
-    let (state, zone) = (JobState::of(&job), zone_of(&job).to_owned());
+    let (state, zone) = (JobState::of(&job), job.zone().to_owned());
     ShownJob { job, state, zone, upstream, downstream, next_slots: Vec::new() }
 }
 
@@ -252,7 +252,7 @@ async fn next_versions(
     }
     let id = job.row.id;
     let searching = tokio::task::spawn_blocking(move || search(&catalog, id, after, count));
-    searching.await.map_err(|_panic| Fault::OtherReply)?
+    searching.await.map_err(Fault::Died)?
 }
 
 /// Looks in windows that grow, for a year at most.

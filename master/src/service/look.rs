@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use hera_common::attempt::AttemptState;
+use hera_common::attempt::{Attempt, AttemptState};
 use hera_common::id::{RunId, Token};
 use hera_common::run::Run;
 use hera_common::unit::{Batch, Unit, Write};
 use hera_engine::input::{Finish, VerdictKind};
-use hera_store::{AttemptView, StoreError};
+use hera_store::StoreError;
 
 use super::Service;
 use super::fault::Fault;
@@ -51,15 +51,20 @@ impl Service {
     ) -> Result<Vec<((RunId, Token), VerdictKind)>, Fault> {
         let mut said = Vec::with_capacity(items.len());
         let mut reports = Batch::default();
+        let attempts = self.attempts(items, question).await?;
+        let ids: Vec<RunId> = items.iter().map(|(run, _token)| *run).collect();
+        let rows = self.store().runs(&ids).await?;
+        let rows: BTreeMap<RunId, &Run> = rows.iter().map(|row| (row.id, row)).collect();
         for (run, token) in items {
-            let (row, attempt) = self.run_and_attempt(*run, *token).await?;
-            let Some(kind) = judge(row.as_ref(), *token, question) else { continue };
-            if let (Question::Ended(ends), Some(view), VerdictKind::Fenced) =
+            let row = rows.get(run).copied();
+            let Some(kind) = judge(row, *token, question) else { continue };
+            let attempt = attempts.get(token).filter(|attempt| attempt.run == *run);
+            if let (Question::Ended(ends), Some(attempt), VerdictKind::Fenced) =
                 (question, attempt, kind)
                 && let Some(report) = ends.get(token)
-                && may_report(&view)
+                && may_report(attempt)
             {
-                let write = Write::LateReport(view.attempt.fence, report.clone());
+                let write = Write::LateReport(attempt.fence, report.clone());
                 reports.units.push(Unit { writes: vec![write], ..Unit::default() });
             }
             said.push(((*run, *token), kind));
@@ -72,15 +77,18 @@ impl Service {
         }
     }
 
-    async fn run_and_attempt(
+    /// The attempts to which a late report may belong: only an end that is told makes one.
+    async fn attempts(
         &self,
-        run: RunId,
-        token: Token,
-    ) -> Result<(Option<Run>, Option<AttemptView>), Fault> {
-        let attempt = self.store().attempt_by_token(token).await?;
-        let row = self.store().run(run).await?;
-        let attempt = attempt.filter(|view| view.attempt.run == run);
-        Ok((row.map(|view| view.run), attempt))
+        items: &[(RunId, Token)],
+        question: &Question,
+    ) -> Result<BTreeMap<Token, Attempt>, Fault> {
+        if let Question::Held = question {
+            return Ok(BTreeMap::new());
+        }
+        let tokens: Vec<Token> = items.iter().map(|(_run, token)| *token).collect();
+        let found = self.store().attempts_by_token(&tokens).await?;
+        Ok(found.into_iter().map(|attempt| (attempt.token, attempt)).collect())
     }
 }
 
@@ -101,7 +109,7 @@ fn judge(row: Option<&Run>, token: Token, question: &Question) -> Option<Verdict
 }
 
 /// A late report is set once, on an attempt that has ended.
-fn may_report(view: &AttemptView) -> bool {
-    let ended = matches!(view.attempt.state, AttemptState::Ended { .. });
-    ended && view.attempt.late_report.is_none()
+fn may_report(attempt: &Attempt) -> bool {
+    let ended = matches!(attempt.state, AttemptState::Ended { .. });
+    ended && attempt.late_report.is_none()
 }

@@ -8,7 +8,7 @@ use hera_common::snapshot::BoundAction;
 use hera_common::time::Version;
 use hera_engine::catalog::{Catalog, Job};
 use hera_engine::time::zone;
-use hera_store::{ActionFilter, Page, RunFilter, RunView, StateFilter};
+use hera_store::{ActionFilter, ActionStates, Page, RunFilter, RunView};
 use jiff::Span;
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
@@ -16,7 +16,7 @@ use jiff::tz::TimeZone;
 use super::Service;
 use super::fault::Fault;
 use super::reference::{self, ActionName, At, RunName};
-use super::shown::{digits, local, local_text, zone_of};
+use super::shown::{digits, local, local_text};
 
 /// Rows that are read at once while looking for a version by its digits.
 const ROWS: u32 = 1_000;
@@ -66,7 +66,7 @@ impl Service {
         let filter = RunFilter { action: Some(action.id), ..RunFilter::default() };
         let runs = self.store().list_runs(&filter, &Page { limit: 1, after: None }).await?;
         let none = || Fault::NotFound(format!("{text} has no run yet"));
-        runs.into_iter().next().ok_or_else(none)
+        runs.runs.into_iter().next().ok_or_else(none)
     }
 
     /// The job at a path.
@@ -93,8 +93,8 @@ impl Service {
         let found = match at {
             At::Unsaid | At::Latest => self.latest(&job).await?,
             At::Next => self.next(&job).await?,
-            At::Failed => self.newest_ended(&job, "failed").await?,
-            At::Succeeded => self.newest_ended(&job, "succeeded").await?,
+            At::Failed => self.newest_ended(&job, ActionStates::Failed(None)).await?,
+            At::Succeeded => self.newest_ended(&job, ActionStates::Succeeded).await?,
             At::Version(version) => self.at_version(&job, *version).await?,
             At::Digits { prefix, offset } => {
                 let found = self.by_digits(&job, prefix, *offset).await?;
@@ -125,10 +125,10 @@ impl Service {
         Ok(self.store().actions_between(job.row.id, from, FAR, 1).await?.into_iter().next())
     }
 
-    async fn newest_ended(&self, job: &Job, word: &str) -> Result<Option<Action>, Fault> {
+    async fn newest_ended(&self, job: &Job, ended: ActionStates) -> Result<Option<Action>, Fault> {
         let filter = ActionFilter {
             jobs: Some(vec![job.row.id]),
-            states: vec![StateFilter { word: word.to_owned(), reason: None }],
+            states: vec![ended],
             ..ActionFilter::default()
         };
         let page = self.store().list_actions(&filter, &Page { limit: 1, after: None }).await?;
@@ -151,7 +151,7 @@ impl Service {
         prefix: &str,
         offset: Option<i32>,
     ) -> Result<Vec<Action>, Fault> {
-        let Some((from, to)) = range(prefix, zone_of(job)) else { return Ok(Vec::new()) };
+        let Some((from, to)) = range(prefix, job.zone()) else { return Ok(Vec::new()) };
         let found = self.scan(job, (from, to), prefix, offset).await?;
         if !found.is_empty() {
             return Ok(found);

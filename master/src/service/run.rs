@@ -1,8 +1,7 @@
 //! Looking at runs and their attempts. It must not change anything.
 
-use hera_common::id::RunId;
 use hera_engine::catalog::Catalog;
-use hera_store::{Page, RunFilter, RunView};
+use hera_store::{Page, RunFilter, RunPage, RunView};
 
 use super::Service;
 use super::fault::Fault;
@@ -30,26 +29,16 @@ impl Service {
         let lead = self.lead()?;
         let catalog = lead.catalog();
         let list = List::new("runs", wanted);
-        let mark = list.open(page)?.and_then(|mark| mark.parse().ok()).map(RunId::from_raw);
-        let filter = self.run_filter(wanted, &catalog, mark).await?;
-        let limit = usize::try_from(page.limit).unwrap_or(usize::MAX);
-        let read = Page { limit: page.limit.saturating_add(1), after: None };
-        let mut rows = self.store().list_runs(&filter, &read).await?;
-        let more = rows.len() > limit;
-        rows.truncate(limit);
-        let last = rows.last().filter(|_row| more).map(|view| view.run.id.to_string());
-        let next = last.map(|mark| list.seal(&mark)).unwrap_or_default();
+        let read = Page { limit: page.limit, after: list.open(page)? };
+        let filter = self.run_filter(wanted, &catalog).await?;
+        let RunPage { runs, next } = self.store().list_runs(&filter, &read).await?;
+        let next = next.map(|mark| list.seal(&mark)).unwrap_or_default();
         let shower = Shower::new(&lead, &catalog, self.now().wall);
-        let rows = rows.into_iter().map(|view| shown(&shower, view)).collect();
+        let rows = runs.into_iter().map(|view| shown(&shower, view)).collect();
         Ok(Piece { rows, next })
     }
 
-    async fn run_filter(
-        &self,
-        wanted: &RunWanted,
-        catalog: &Catalog,
-        before: Option<RunId>,
-    ) -> Result<RunFilter, Fault> {
+    async fn run_filter(&self, wanted: &RunWanted, catalog: &Catalog) -> Result<RunFilter, Fault> {
         let RunWanted { jobs, action, states, triggers } = wanted;
         let action = match action.as_str() {
             "" => None,
@@ -60,7 +49,6 @@ impl Service {
             action,
             states: filter::run_states("states", states)?,
             triggers: filter::triggers("triggers", triggers)?,
-            before,
         })
     }
 

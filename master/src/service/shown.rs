@@ -1,12 +1,12 @@
 //! Actions and runs as people see them: with names in place of ids, local times, and the words of a live run. No IO.
 
-use hera_common::action::{Action, ActionState};
+use hera_common::action::{Action, ActionState, ActivePart};
 use hera_common::attempt::Attempt;
 use hera_common::id::{JobId, WorkerId};
-use hera_common::run::{QueuedWhy, Run, RunState};
+use hera_common::run::Run;
 use hera_common::spec::On;
 use hera_common::time::{Version, Wall};
-use hera_engine::catalog::{Catalog, Job};
+use hera_engine::catalog::Catalog;
 use hera_engine::time::zone;
 use jiff::ZonedDateTime;
 use jiff::tz::TimeZone;
@@ -93,16 +93,16 @@ impl<'a> Shower<'a> {
     /// The state of an action; of an active one its live run has the bracketed word.
     pub(crate) fn words(&self, action: &Action, live: Option<&Run>) -> Words {
         let (word, reason) = (action.state.word(), action.state.reason());
-        let of_run = || live.map_or("queued", |run| active(run.state, self.now));
+        let part = live.map_or(ActivePart::Queued, |run| ActivePart::of(run.state, self.now));
         let active = action.state == ActionState::Active;
-        let reason = if active { of_run() } else { reason.unwrap_or_default() };
+        let reason = if active { part.label() } else { reason.unwrap_or_default() };
         Words { word, reason }
     }
 
     /// A run whose action is not at hand: in the zone of its job as it is now.
     pub(crate) fn run(&self, run: Run) -> ShownRun {
         let job = self.catalog.jobs.get(&run.job);
-        let zone = job.map_or_else(|| "UTC".to_owned(), |job| zone_of(job).to_owned());
+        let zone = job.map_or_else(|| "UTC".to_owned(), |job| job.zone().to_owned());
         let counts = run.trigger.counts();
         self.run_in(run, zone, counts)
     }
@@ -119,29 +119,9 @@ impl<'a> Shower<'a> {
     }
 }
 
-/// What an active action does.
-fn active(run: RunState, now: Wall) -> &'static str {
-    match run {
-        RunState::Queued { not_before, why: QueuedWhy::Retry } if not_before > now => "retry",
-        RunState::Queued { .. } | RunState::Leased(_) => "queued",
-        // An ended run: its action is about to follow.
-        RunState::Running(_) | RunState::Ended(_) => "running",
-    }
-}
-
 /// The state of a run; of a queued one why it is.
 pub(crate) fn run_words(run: &Run) -> Words {
     Words { word: run.state.word(), reason: run.state.reason().unwrap_or_default() }
-}
-
-/// The zone in which a job's days and versions are read.
-pub(crate) fn zone_of(job: &Job) -> &str {
-    let spec = job.spec.as_ref();
-    let schedule = spec.and_then(|spec| spec.schedule.as_ref()).map(|s| s.zone.as_str());
-    schedule
-        .or(spec.map(|spec| spec.zone.as_str()))
-        .filter(|zone| !zone.is_empty())
-        .unwrap_or("UTC")
 }
 
 /// The version's local time; a zone that is unknown here reads as UTC.

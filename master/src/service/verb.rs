@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use hera_common::audit::Asked;
 use hera_common::snapshot::BoundAction;
-use hera_engine::catalog::Job;
 use hera_engine::input::{Input, Reply, RunMade};
 
 use super::Service;
@@ -41,7 +40,7 @@ impl Service {
         let parsed = reference::action(name).map_err(|p| Fault::invalid("action", p))?;
         if let ActionName::Of { job, at: At::Unsaid } = &parsed {
             let job = self.find_job(&catalog, job)?;
-            if by_hand_only(&job) {
+            if job.by_hand() {
                 let input = Input::RunNow { asked, job: job.row.id, set };
                 return self.made(input).await;
             }
@@ -86,9 +85,4 @@ impl Service {
         let action = self.shown_action(bound, &shower).await?;
         Ok(Cancelled { action, pending: cancelled.pending })
     }
-}
-
-/// A job that no time and no upstream starts.
-fn by_hand_only(job: &Job) -> bool {
-    job.spec.as_ref().is_some_and(|spec| spec.schedule.is_none() && spec.edges.is_empty())
 }

@@ -161,9 +161,9 @@ impl Service {
         if let Some(fence) = lead.known.fence(token) {
             return Ok(fence);
         }
-        let found = self.store().attempt_by_token(token).await?;
+        let found = self.store().attempts_by_token(&[token]).await?.pop();
         let none = || Fault::NotFound("no attempt was granted under this token".to_owned());
-        let fence = found.ok_or_else(none)?.attempt.fence;
+        let fence = found.ok_or_else(none)?.fence;
         lead.known.remember(token, fence);
         Ok(fence)
     }

@@ -86,6 +86,17 @@ impl<'a> Worker<'a> {
         answer.verdicts.first().unwrap().kind()
     }
 
+    /// One heartbeat for many.
+    pub(crate) async fn beat_for(
+        &self,
+        held: impl Iterator<Item = (i64, Vec<u8>)>,
+    ) -> Vec<v1::VerdictKind> {
+        let items = held.map(|(run_id, token)| v1::Held { run_id, token }).collect();
+        let request = v1::HeartbeatRequest { header: self.header(), items, kill_failed: vec![] };
+        let answer = self.world.workers().heartbeat(request).await.unwrap().into_inner();
+        answer.verdicts.iter().map(v1::Verdict::kind).collect()
+    }
+
     pub(crate) async fn finish(
         &self,
         assignment: &v1::Assignment,

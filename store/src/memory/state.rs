@@ -16,7 +16,7 @@ use super::unique::{Key, Taken};
 use crate::StoreError;
 use crate::admit::{Found, Needs, RunMark};
 use crate::load::BoundAction;
-use crate::read::{AttemptView, LogRead, RunView};
+use crate::read::{AttemptView, Dependent, LogRead, RunView};
 use crate::store::Candidate;
 
 /// All rows.
@@ -144,11 +144,20 @@ impl State {
             .rfind(|action| !decided || !action.state.planned())
     }
 
-    pub(super) fn dependents(&self, job: JobId, version: Version) -> Vec<Action> {
+    /// The actions that wait for a version, by id.
+    pub(super) fn dependents(
+        &self,
+        job: JobId,
+        version: Version,
+    ) -> impl Iterator<Item = Dependent> {
         let from = (job, version, ActionId::from_raw(i64::MIN));
         let to = (job, version, ActionId::from_raw(i64::MAX));
-        let ids = self.bound_to.range(from..=to);
-        ids.filter_map(|(_, _, id)| self.actions.get(id)).cloned().collect()
+        let own = move |binding: &&Binding| (binding.upstream, binding.version) == (job, version);
+        self.bound_to.range(from..=to).filter_map(move |(_, _, id)| {
+            let on = self.bindings.get(id)?.iter().find(own)?.on;
+            let action = self.actions.get(id)?.clone();
+            Some(Dependent { live: self.live_run(&action).cloned(), action, on })
+        })
     }
 
     pub(super) fn run_view(&self, run: &Run) -> RunView {

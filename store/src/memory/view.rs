@@ -2,15 +2,15 @@
 
 use std::collections::BTreeSet;
 
-use hera_common::action::{Action, ActionState};
-use hera_common::id::{JobId, RunId};
-use hera_common::run::{QueuedWhy, Run, RunState};
+use hera_common::action::{Action, ActivePart};
+use hera_common::id::JobId;
+use hera_common::run::Run;
 
 use super::state::State;
 use crate::StoreError;
 use crate::load::{Scope, Snapshot};
 use crate::mark;
-use crate::read::{ActionFilter, ActionPage, Page, RunFilter, RunView, StateFilter};
+use crate::read::{ActionFilter, ActionPage, ActionStates, Page, RunFilter, RunPage, RunView};
 
 impl State {
     pub(super) fn load(&self, scope: &Scope) -> Snapshot {
@@ -79,21 +79,15 @@ impl State {
         Ok(ActionPage { actions, next })
     }
 
-    fn live_run(&self, action: &Action) -> Option<&Run> {
+    pub(super) fn live_run(&self, action: &Action) -> Option<&Run> {
         self.runs.get(&action.live_run?)
     }
 
     fn action_fits(&self, action: &Action, filter: &ActionFilter) -> bool {
-        let ActionFilter { jobs, states, reasons, from, to, data_date, triggers } = filter;
+        let ActionFilter { jobs, states, now, reasons, from, to, data_date, triggers } = filter;
         let reason = action.state.reason();
-        let in_state = |wanted: &StateFilter| match (&wanted.reason, action.state) {
-            (None, state) => state.word() == wanted.word,
-            (Some(part), ActionState::Active) => {
-                wanted.word == "active"
-                    && self.live_run(action).is_some_and(|r| part_of(r) == *part)
-            }
-            (Some(part), state) => state.word() == wanted.word && reason == Some(part.as_str()),
-        };
+        let part = self.live_run(action).map(|run| ActivePart::of(run.state, *now));
+        let in_state = |wanted: &ActionStates| wanted.take(action.state, part);
         let has_trigger =
             || self.runs.values().any(|r| r.action == action.id && triggers.contains(&r.trigger));
         jobs.as_ref().is_none_or(|jobs| jobs.contains(&action.job))
@@ -105,40 +99,22 @@ impl State {
             && (triggers.is_empty() || has_trigger())
     }
 
-    pub(super) fn list_runs(
-        &self,
-        filter: &RunFilter,
-        page: &Page,
-    ) -> Result<Vec<RunView>, StoreError> {
+    pub(super) fn list_runs(&self, filter: &RunFilter, page: &Page) -> Result<RunPage, StoreError> {
         let after = page.after.as_deref().map(mark::read_run).transpose()?;
-        let before = |run: &Run| {
-            let below = |limit: Option<RunId>| limit.is_none_or(|limit| run.id < limit);
-            below(filter.before) && below(after)
-        };
         let most = usize::try_from(page.limit).unwrap_or(usize::MAX);
-        let fits = self.runs.values().rev().filter(|r| before(r) && run_fits(r, filter));
-        Ok(fits.take(most).map(|run| self.run_view(run)).collect())
-    }
-}
-
-/// The bracketed word of an active action.
-fn part_of(run: &Run) -> &'static str {
-    match run.state {
-        RunState::Queued { why: QueuedWhy::Retry, .. } => "retry",
-        RunState::Queued { .. } => "queued",
-        RunState::Leased(_) | RunState::Running(_) => "running",
-        RunState::Ended(_) => "ended",
+        let rest = self.runs.values().rev().filter(|run| after.is_none_or(|after| run.id < after));
+        let mut fits = rest.filter(|run| run_fits(run, filter));
+        let runs: Vec<RunView> = fits.by_ref().take(most).map(|run| self.run_view(run)).collect();
+        let more = fits.next().is_some();
+        let next = runs.last().filter(|_| more).map(|view| mark::run(view.run.id));
+        Ok(RunPage { runs, next })
     }
 }
 
 fn run_fits(run: &Run, filter: &RunFilter) -> bool {
-    let RunFilter { jobs, action, states, triggers, before: _ } = filter;
-    let in_state = |wanted: &StateFilter| {
-        run.state.word() == wanted.word
-            && wanted.reason.as_deref().is_none_or(|r| run.state.reason() == Some(r))
-    };
+    let RunFilter { jobs, action, states, triggers } = filter;
     jobs.as_ref().is_none_or(|jobs| jobs.contains(&run.job))
         && action.is_none_or(|action| run.action == action)
-        && (states.is_empty() || states.iter().any(in_state))
+        && (states.is_empty() || states.iter().any(|wanted| wanted.take(run.state)))
         && (triggers.is_empty() || triggers.contains(&run.trigger))
 }

@@ -57,6 +57,7 @@ catalog! {
     worker_update: "worker/update.sql"
     worker_insert: "worker/insert.sql"
     audit_insert: "audit/insert.sql"
+    action_at_versions: "action/at_versions.sql"
     outcome_of_versions: "outcome/of_versions.sql"
     outcome_of_gaps: "outcome/of_gaps.sql"
 }
@@ -80,6 +81,7 @@ shared! {
     ACTION_LIST: "action/list.sql"
     ACTION_LOAD: "action/load.sql"
     BINDING_OF_ACTION: "binding/of_action.sql"
+    BINDING_OF_ACTIONS: "binding/of_actions.sql"
     BINDING_LOAD: "binding/load.sql"
     OUTCOME_LOAD: "outcome/load.sql"
     OUTCOME_LOAD_GAPS: "outcome/load_gaps.sql"
@@ -111,8 +113,8 @@ macro_rules! only_postgres {
 
 only_postgres! {
     DURABLE: "session/durable.sql"
+    PATIENCE: "session/patience.sql"
     LOG_APPEND: "log/append.sql"
     LOG_READ: "log/read.sql"
-    PATIENCE: "session/patience.sql"
     LOG_SIZES: "log/sizes.sql"
 }

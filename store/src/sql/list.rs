@@ -1,14 +1,17 @@
 //! Lists for people: the filters as conditions, in the database.
 
-use hera_common::action::Action;
+use hera_common::action::{Action, ActivePart};
 use hera_common::id::JobId;
 use hera_common::run::{Run, Trigger};
+use hera_common::time::Wall;
 
 use super::ask::{Ask, Bind, ListForm};
 use super::catalog;
 use super::cells::{Reader, Unreadable};
 use super::row;
-use crate::read::{ActionFilter, ActionPage, Page, RunFilter, RunView, StateFilter};
+use crate::read::{
+    ActionFilter, ActionPage, ActionStates, Page, RunFilter, RunPage, RunStates, RunView,
+};
 use crate::{StoreError, mark};
 
 /// The statement of a page of actions. It asks for one row more than the page has, to know whether it goes on.
@@ -17,12 +20,12 @@ pub(crate) fn actions<'a>(
     page: &Page,
     form: ListForm,
 ) -> Result<Ask<'a>, StoreError> {
-    let ActionFilter { jobs, states, reasons, from, to, data_date, triggers } = filter;
+    let ActionFilter { jobs, states, now, reasons, from, to, data_date, triggers } = filter;
     let mut ask = Ask::of(catalog::ACTION_LIST);
     if let Some(jobs) = jobs {
         ask.push_in(" AND a.job_id", of_jobs(jobs), form);
     }
-    any_state(&mut ask, states, action_state);
+    any_of(&mut ask, states, |ask, state| action_state(ask, state, *now));
     if !reasons.is_empty() {
         let words = reasons.iter().map(String::as_str).collect();
         ask.push_in(" AND a.reason", Bind::Texts(words), form);
@@ -55,9 +58,7 @@ pub(crate) fn actions<'a>(
 
 /// Makes a page of the rows that [`actions`] asked for.
 pub(crate) fn action_page(mut rows: Vec<(Action, Option<Run>)>, page: &Page) -> ActionPage {
-    let most = usize::try_from(page.limit).unwrap_or(usize::MAX);
-    let more = rows.len() > most;
-    rows.truncate(most);
+    let more = cut(&mut rows, page);
     let last = rows.last().filter(|_| more);
     let next = last.map(|(action, _)| mark::action(action.version, action.id));
     ActionPage { actions: rows, next }
@@ -70,13 +71,13 @@ pub(crate) fn action_and_run(reader: &mut Reader<'_>) -> Result<(Action, Option<
     Ok((action, if live { Some(row::run(reader)?) } else { None }))
 }
 
-/// The statement of a list of runs.
+/// The statement of a page of runs; as [`actions`] it asks for one row more.
 pub(crate) fn runs<'a>(
     filter: &'a RunFilter,
     page: &Page,
     form: ListForm,
 ) -> Result<Ask<'a>, StoreError> {
-    let RunFilter { jobs, action, states, triggers, before } = filter;
+    let RunFilter { jobs, action, states, triggers } = filter;
     let mut ask = Ask::of(catalog::RUN_LIST);
     if let Some(jobs) = jobs {
         ask.push_in(" AND r.job_id", of_jobs(jobs), form);
@@ -84,19 +85,31 @@ pub(crate) fn runs<'a>(
     if let Some(action) = action {
         ask.push_bind(" AND r.action_id = ", Bind::Int(action.raw()));
     }
-    any_state(&mut ask, states, run_state);
+    any_of(&mut ask, states, run_state);
     if !triggers.is_empty() {
         ask.push_in(" AND r.trigger_kind", of_triggers(triggers), form);
-    }
-    if let Some(before) = before {
-        ask.push_bind(" AND r.run_id < ", Bind::Int(before.raw()));
     }
     if let Some(after) = &page.after {
         ask.push_bind(" AND r.run_id < ", Bind::Int(mark::read_run(after)?.raw()));
     }
     ask.push(" ORDER BY r.run_id DESC");
-    ask.push_bind(" LIMIT ", Bind::Int(i64::from(page.limit)));
+    ask.push_bind(" LIMIT ", Bind::Int(i64::from(page.limit) + 1));
     Ok(ask)
+}
+
+/// Makes a page of the rows that [`runs`] asked for.
+pub(crate) fn run_page(mut runs: Vec<RunView>, page: &Page) -> RunPage {
+    let more = cut(&mut runs, page);
+    let next = runs.last().filter(|_| more).map(|view| mark::run(view.run.id));
+    RunPage { runs, next }
+}
+
+/// Cuts the row that only tells that the list goes on; whether it does.
+fn cut<T>(rows: &mut Vec<T>, page: &Page) -> bool {
+    let most = usize::try_from(page.limit).unwrap_or(usize::MAX);
+    let more = rows.len() > most;
+    rows.truncate(most);
+    more
 }
 
 /// Reads a run with the name of its worker.
@@ -116,14 +129,10 @@ fn text(value: &str) -> Bind<'_> {
     Bind::Text(value.into())
 }
 
-fn any_state<'a>(
-    ask: &mut Ask<'a>,
-    states: &'a [StateFilter],
-    condition: fn(&mut Ask<'a>, &'a StateFilter),
-) {
+fn any_of<'a, S: Copy>(ask: &mut Ask<'a>, states: &[S], condition: impl Fn(&mut Ask<'a>, S)) {
     for (place, state) in states.iter().enumerate() {
         ask.push(if place == 0 { " AND (" } else { " OR " });
-        condition(ask, state);
+        condition(ask, *state);
     }
     if !states.is_empty() {
         ask.push(")");
@@ -131,24 +140,46 @@ fn any_state<'a>(
 }
 
 /// An active action's bracketed word is its live run's.
-fn action_state<'a>(ask: &mut Ask<'a>, state: &'a StateFilter) {
-    ask.push_bind("(a.state = ", text(&state.word));
-    match (state.word.as_str(), state.reason.as_deref()) {
-        (_, None) => {}
-        ("active", Some("queued")) => {
-            ask.push(" AND r.state = 'queued' AND r.reason <> 'retry'");
+fn action_state(ask: &mut Ask<'_>, state: ActionStates, now: Wall) {
+    ask.push_bind("(a.state = ", text(state.word()));
+    match state {
+        ActionStates::Active(Some(part)) => active_part(ask, part, now),
+        ActionStates::Planned
+        | ActionStates::Dropped
+        | ActionStates::Waiting
+        | ActionStates::Active(None)
+        | ActionStates::Succeeded
+        | ActionStates::Forced
+        | ActionStates::Failed(_)
+        | ActionStates::Cancelled
+        | ActionStates::Skipped(_) => {
+            if let Some(reason) = state.reason() {
+                ask.push_bind(" AND a.reason = ", text(reason));
+            }
         }
-        ("active", Some("retry")) => ask.push(" AND r.state = 'queued' AND r.reason = 'retry'"),
-        ("active", Some("running")) => ask.push(" AND r.state IN ('leased', 'running')"),
-        ("active", Some(_)) => ask.push(" AND FALSE"),
-        (_, Some(reason)) => ask.push_bind(" AND a.reason = ", text(reason)),
     }
     ask.push(")");
 }
 
-fn run_state<'a>(ask: &mut Ask<'a>, state: &'a StateFilter) {
-    ask.push_bind("(r.state = ", text(&state.word));
-    if let Some(reason) = &state.reason {
+/// As [`ActivePart::of`].
+fn active_part(ask: &mut Ask<'_>, part: ActivePart, now: Wall) {
+    match part {
+        ActivePart::Queued => {
+            ask.push(" AND (r.state = 'leased' OR r.state = 'queued'");
+            ask.push_bind(" AND (r.reason <> 'retry' OR r.not_before <= ", Bind::Int(now.ms()));
+            ask.push("))");
+        }
+        ActivePart::Retry => {
+            ask.push(" AND r.state = 'queued' AND r.reason = 'retry'");
+            ask.push_bind(" AND r.not_before > ", Bind::Int(now.ms()));
+        }
+        ActivePart::Running => ask.push(" AND r.state = 'running'"),
+    }
+}
+
+fn run_state(ask: &mut Ask<'_>, state: RunStates) {
+    ask.push_bind("(r.state = ", text(state.word()));
+    if let Some(reason) = state.reason() {
         ask.push_bind(" AND r.reason = ", text(reason));
     }
     ask.push(")");

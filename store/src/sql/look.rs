@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use hera_common::action::{Action, ActionEnd, SkipReason};
+use hera_common::action::{Action, ActionEnd, Binding, SkipReason};
 use hera_common::attempt::Attempt;
 use hera_common::audit::AuditRow;
 use hera_common::id::{ActionId, Fence, JobId, RunId, Token};
 use hera_common::job::{Gap, RevisionRow};
+use hera_common::run::Run;
 use hera_common::snapshot::{BoundAction, Snapshot};
 use hera_common::time::Version;
 
@@ -17,7 +18,7 @@ use super::load::{Load, upstream, upstream_end};
 use super::{catalog, lead, list, row};
 use crate::StoreError;
 use crate::load::Scope;
-use crate::read::{AttemptView, RunView};
+use crate::read::{AttemptView, Dependent, RunView};
 
 /// All rows of an answer, within a session.
 async fn all<T: Send>(
@@ -36,12 +37,30 @@ async fn all<T: Send>(
 }
 
 /// All rows of one statement.
-pub(crate) async fn rows<T: Send>(
+async fn rows<T: Send>(
     db: &dyn Dialect,
     ask: Ask<'_>,
     read: fn(&mut Reader<'_>) -> Result<T, Unreadable>,
 ) -> Result<Vec<T>, StoreError> {
-    let mut session = db.session(Purpose::LookOnce).await?;
+    rows_for(Purpose::LookOnce, db, ask, read).await
+}
+
+/// A page of a list.
+pub(crate) async fn browse<T: Send>(
+    db: &dyn Dialect,
+    ask: Ask<'_>,
+    read: fn(&mut Reader<'_>) -> Result<T, Unreadable>,
+) -> Result<Vec<T>, StoreError> {
+    rows_for(Purpose::Browse, db, ask, read).await
+}
+
+async fn rows_for<T: Send>(
+    purpose: Purpose,
+    db: &dyn Dialect,
+    ask: Ask<'_>,
+    read: fn(&mut Reader<'_>) -> Result<T, Unreadable>,
+) -> Result<Vec<T>, StoreError> {
+    let mut session = db.session(purpose).await?;
     let told = all(&mut *session, ask, read).await;
     end(session, told).await
 }
@@ -61,7 +80,7 @@ pub(crate) async fn store_id(db: &dyn Dialect) -> Result<String, StoreError> {
 }
 
 pub(crate) async fn load(db: &dyn Dialect, scope: &Scope) -> Result<Snapshot, StoreError> {
-    let mut session = db.session(Purpose::Look).await?;
+    let mut session = db.session(Purpose::Load).await?;
     let told = Load::new(&mut *session, scope, db.list_form()).snapshot(db.catalog()).await;
     end(session, told).await
 }
@@ -73,11 +92,7 @@ pub(crate) async fn outcomes(
     if versions.is_empty() {
         return Ok(BTreeMap::new());
     }
-    let ask = |statement| {
-        let jobs = Column::ints(versions.iter().map(|(job, _)| job.raw()));
-        let instants = Column::ints(versions.iter().map(|(_, version)| version.ms()));
-        Ask::of(statement).bind(Bind::Rows(vec![jobs, instants]))
-    };
+    let ask = |statement| Ask::of(statement).bind(Bind::Rows(keys(versions)));
     let mut session = db.session(Purpose::Look).await?;
     let told = async {
         let ends = all(&mut *session, ask(db.catalog().outcome_of_versions), upstream_end).await?;
@@ -103,6 +118,43 @@ pub(crate) async fn action(
     }
     .await;
     end(session, told).await
+}
+
+pub(crate) async fn bindings_of(
+    db: &dyn Dialect,
+    actions: &[ActionId],
+) -> Result<BTreeMap<ActionId, Vec<Binding>>, StoreError> {
+    let mut lists: BTreeMap<ActionId, Vec<Binding>> = BTreeMap::new();
+    if actions.is_empty() {
+        return Ok(lists);
+    }
+    let mut ask = Ask::of(catalog::BINDING_OF_ACTIONS);
+    let ids = actions.iter().map(|id| id.raw()).collect();
+    ask.push_in(" AND action_id", Bind::Ints(ids), db.list_form());
+    ask.push(" ORDER BY action_id, upstream_job, upstream_version");
+    let read =
+        |reader: &mut Reader<'_>| Ok((ActionId::from_raw(reader.int()?), row::binding(reader)?));
+    for (action, binding) in browse(db, ask, read).await? {
+        lists.entry(action).or_default().push(binding);
+    }
+    Ok(lists)
+}
+
+pub(crate) async fn actions_at(
+    db: &dyn Dialect,
+    versions: &[(JobId, Version)],
+) -> Result<Vec<(Action, Option<Run>)>, StoreError> {
+    if versions.is_empty() {
+        return Ok(Vec::new());
+    }
+    let ask = Ask::of(db.catalog().action_at_versions).bind(Bind::Rows(keys(versions)));
+    browse(db, ask, list::action_and_run).await
+}
+
+fn keys(versions: &[(JobId, Version)]) -> Vec<Column<'static>> {
+    let jobs = Column::ints(versions.iter().map(|(job, _)| job.raw()));
+    let instants = Column::ints(versions.iter().map(|(_, version)| version.ms()));
+    vec![jobs, instants]
 }
 
 pub(crate) async fn actions_between(
@@ -132,13 +184,19 @@ pub(crate) async fn newest_action(
 
 pub(crate) async fn dependents(
     db: &dyn Dialect,
-    job: JobId,
-    version: Version,
-) -> Result<Vec<Action>, StoreError> {
+    (job, version): (JobId, Version),
+    limit: u32,
+) -> Result<Vec<Dependent>, StoreError> {
     let ask = Ask::of(catalog::ACTION_DEPENDENTS)
         .bind(Bind::Int(job.raw()))
-        .bind(Bind::Int(version.ms()));
-    rows(db, ask, row::action).await
+        .bind(Bind::Int(version.ms()))
+        .bind(Bind::Int(i64::from(limit)));
+    let read = |reader: &mut Reader<'_>| {
+        let on = row::on(reader)?;
+        let (action, live) = list::action_and_run(reader)?;
+        Ok(Dependent { action, live, on })
+    };
+    rows(db, ask, read).await
 }
 
 pub(crate) async fn run(db: &dyn Dialect, id: RunId) -> Result<Option<RunView>, StoreError> {
@@ -147,17 +205,35 @@ pub(crate) async fn run(db: &dyn Dialect, id: RunId) -> Result<Option<RunView>, 
     one(db, ask, list::run_view).await
 }
 
+pub(crate) async fn runs(db: &dyn Dialect, ids: &[RunId]) -> Result<Vec<Run>, StoreError> {
+    if ids.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut ask = Ask::of(catalog::RUN_LIST);
+    let ids = ids.iter().map(|id| id.raw()).collect();
+    ask.push_in(" AND r.run_id", Bind::Ints(ids), db.list_form());
+    ask.push(" ORDER BY r.run_id");
+    rows(db, ask, row::run).await
+}
+
 pub(crate) async fn attempts(db: &dyn Dialect, run: RunId) -> Result<Vec<AttemptView>, StoreError> {
     let ask = Ask::of(catalog::ATTEMPT_OF_RUN).bind(Bind::Int(run.raw()));
     views(db, rows(db, ask, with_worker).await?).await
 }
 
-pub(crate) async fn attempt_by_token(
+pub(crate) async fn attempts_by_token(
     db: &dyn Dialect,
-    token: Token,
-) -> Result<Option<AttemptView>, StoreError> {
-    let ask = Ask::of(catalog::ATTEMPT_BY_TOKEN).bind(Bind::Text(token.hex().into()));
-    Ok(views(db, rows(db, ask, with_worker).await?).await?.pop())
+    tokens: &[Token],
+) -> Result<Vec<Attempt>, StoreError> {
+    if tokens.is_empty() {
+        return Ok(Vec::new());
+    }
+    let words: Vec<String> = tokens.iter().map(|token| token.hex()).collect();
+    let mut ask = Ask::of(catalog::ATTEMPT_BY_TOKEN);
+    let list = Bind::Texts(words.iter().map(String::as_str).collect());
+    ask.push_in(" AND t.token", list, db.list_form());
+    ask.push(" ORDER BY t.fence");
+    rows(db, ask, row::attempt).await
 }
 
 fn with_worker(reader: &mut Reader<'_>) -> Result<(Attempt, String), Unreadable> {

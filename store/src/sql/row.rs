@@ -7,7 +7,9 @@ mod definition;
 mod run;
 mod worker;
 
-pub(crate) use action::{action, action_inserts, action_updates, binding, binding_inserts, end};
+pub(crate) use action::{
+    action, action_inserts, action_updates, binding, binding_inserts, end, on,
+};
 pub(crate) use attempt::{ATTEMPT_COLUMNS, attempt, attempt_inserts, attempt_updates};
 pub(crate) use definition::{
     audit, audit_inserts, cursor, cursor_inserts, cursor_updates, gap, gap_inserts, group,

@@ -81,7 +81,8 @@ pub(crate) async fn planned_rows_come_and_go(place: &impl Place) {
     assert_eq!(world.commit(units).await, "DDLDDD");
     assert_eq!(world.action_row(1).await, None);
     assert_eq!(world.action_row(2).await, None);
-    let dependents = world.store.dependents(JobId::from_raw(9), rows::version(1)).await.unwrap();
+    let dependents = world.store.dependents(JobId::from_raw(9), rows::version(1), 9).await.unwrap();
+    let dependents: Vec<_> = dependents.into_iter().map(|dependent| dependent.action).collect();
     assert_eq!(dependents, [again], "no binding of a dropped action is left");
 }
 
@@ -108,8 +109,8 @@ pub(crate) async fn a_late_report_is_kept_once_and_only_after_the_end(place: &im
     let attempt = rows::attempt(&leased);
     let late = |text: &str| Write::LateReport(attempt.fence, text.to_owned());
     let kept = async || {
-        let view = world.store.attempt_by_token(attempt.token).await.unwrap().unwrap();
-        view.attempt.late_report
+        let found = world.store.attempts_by_token(&[attempt.token]).await.unwrap();
+        found[0].late_report.clone()
     };
     world
         .write(vec![insert_action(&action), insert_run(&leased), insert_attempt(attempt.clone())])
@@ -131,8 +132,8 @@ pub(crate) async fn a_late_report_is_kept_once_and_only_after_the_end(place: &im
     let closed = rows::attempt_ended(&rows::attempt(&taken), AttemptEnd::Unaccepted);
     world.write(vec![insert_action(&other), insert_run(&over), insert_attempt(closed)]).await;
     world.write(vec![Write::LateReport(Fence::from_raw(4), "hello".to_owned())]).await;
-    let view = world.store.attempt_by_token(rows::token(4)).await.unwrap().unwrap();
-    assert_eq!(view.attempt.late_report.as_deref(), Some("hello"));
+    let found = world.store.attempts_by_token(&[rows::token(4)]).await.unwrap();
+    assert_eq!(found[0].late_report.as_deref(), Some("hello"));
 }
 
 pub(crate) async fn jobs_may_trade_their_paths(place: &impl Place) {

@@ -2,11 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use hera_common::action::{Action, ActionEnd, ActionState, SkipReason};
+use hera_common::action::{Action, ActionEnd, ActionState, ActivePart, Binding, SkipReason};
 use hera_common::id::{ActionId, JobId, RunId, Token};
 use hera_common::run::{FailReason, QueuedWhy, RunEnd, RunState, Trigger};
+use hera_common::spec::On;
+use hera_common::time::Wall;
 use hera_common::unit::{Put, Write};
-use hera_store::{ActionFilter, Page, RunFilter, Scope, StateFilter, StoreError};
+use hera_store::{ActionFilter, ActionStates, Page, RunFilter, RunStates, Scope, StoreError};
 
 use crate::rows;
 use crate::world::{Place, World, insert_action, insert_attempt, insert_run, update_action};
@@ -15,14 +17,6 @@ const DONE: ActionEnd = ActionEnd::Succeeded { forced: false };
 
 fn ended(action: &Action, end: ActionEnd) -> Action {
     rows::with_state(action, ActionState::Ended(end))
-}
-
-fn state(text: &str) -> StateFilter {
-    let (word, reason) = match text.split_once('(') {
-        Some((word, rest)) => (word, rest.strip_suffix(')')),
-        None => (text, None),
-    };
-    StateFilter { word: word.to_owned(), reason: reason.map(str::to_owned) }
 }
 
 /// Three jobs: 1 waits for 2, 2 has run, 3 is deleted with an open action; and one more that is gone.
@@ -198,6 +192,8 @@ async fn a_colourful_day(world: &World) {
     manual.trigger = Trigger::Manual;
     let done = ended(&rows::action(7, 2, 2), ActionEnd::Succeeded { forced: true });
     let lost = ended(&rows::action(8, 2, 3), ActionEnd::Failed(FailReason::Lost));
+    let runs = rows::active(&rows::action(9, 3, 9), 9);
+    let running = rows::running(&rows::leased(&rows::run(9, &runs), 10));
     world
         .write(vec![
             insert_action(&rows::action(1, 1, 1)),
@@ -208,6 +204,8 @@ async fn a_colourful_day(world: &World) {
             insert_action(&other_day),
             insert_action(&done),
             insert_action(&lost),
+            insert_action(&runs),
+            insert_run(&running),
             insert_run(&rows::run(3, &queued)),
             insert_run(&retry),
             insert_run(&rows::leased(&rows::run(5, &held), 9)),
@@ -230,20 +228,31 @@ pub(crate) async fn actions_are_filtered_by_the_store(place: &impl Place) {
         }
     };
     let all = ActionFilter::default;
-    let in_states = |texts: &[&str]| ActionFilter {
-        states: texts.iter().map(|text| state(text)).collect(),
-        ..all()
-    };
-    check(all(), &[1, 2, 3, 4, 5, 6, 7, 8]).await;
+    let in_states = |states: &[ActionStates]| ActionFilter { states: states.to_vec(), ..all() };
+    check(all(), &[1, 2, 3, 4, 5, 6, 7, 8, 9]).await;
     check(ActionFilter { jobs: Some(vec![JobId::from_raw(2)]), ..all() }, &[6, 7, 8]).await;
     check(ActionFilter { jobs: Some(Vec::new()), ..all() }, &[]).await;
-    check(in_states(&["planned", "waiting"]), &[1, 2]).await;
-    check(in_states(&["active"]), &[3, 4, 5]).await;
-    check(in_states(&["active(queued)"]), &[3]).await;
-    check(in_states(&["active(retry)", "failed(lost)"]), &[4, 8]).await;
-    check(in_states(&["active(running)"]), &[5]).await;
-    check(in_states(&["failed"]), &[6, 8]).await;
-    check(in_states(&["succeeded(forced)", "nonsense", "active(nonsense)"]), &[7]).await;
+    check(in_states(&[ActionStates::Planned, ActionStates::Waiting]), &[1, 2]).await;
+    check(in_states(&[ActionStates::Active(None)]), &[3, 4, 5, 9]).await;
+    let part = |part| ActionStates::Active(Some(part));
+    // 5 is leased: no worker has said that it starts. The next try of 4 is due at this instant, and not before.
+    let early = |part| ActionFilter {
+        states: vec![ActionStates::Active(Some(part))],
+        now: Wall::from_ms(rows::MADE.ms() - 1),
+        ..all()
+    };
+    let due = |part| ActionFilter { now: rows::MADE, ..early(part) };
+    check(early(ActivePart::Queued), &[3, 5]).await;
+    check(early(ActivePart::Retry), &[4]).await;
+    check(due(ActivePart::Queued), &[3, 4, 5]).await;
+    check(due(ActivePart::Retry), &[]).await;
+    check(due(ActivePart::Running), &[9]).await;
+    let lost = ActionStates::Failed(Some(FailReason::Lost));
+    check(in_states(&[part(ActivePart::Retry), lost]), &[4, 8]).await;
+    check(in_states(&[ActionStates::Failed(None)]), &[6, 8]).await;
+    check(in_states(&[ActionStates::Succeeded]), &[7]).await;
+    check(in_states(&[ActionStates::Forced, ActionStates::Cancelled]), &[7]).await;
+    check(in_states(&[ActionStates::Skipped(Some(SkipReason::Late))]), &[]).await;
     let reasons = |words: &[&str]| ActionFilter {
         reasons: words.iter().map(|&word| word.to_owned()).collect(),
         ..all()
@@ -256,7 +265,7 @@ pub(crate) async fn actions_are_filtered_by_the_store(place: &impl Place) {
     check(triggers(&[Trigger::Manual, Trigger::Rerun]), &[4, 6]).await;
     let narrow = ActionFilter {
         jobs: Some(vec![JobId::from_raw(1), JobId::from_raw(2)]),
-        states: vec![state("failed"), state("active")],
+        states: vec![ActionStates::Failed(None), ActionStates::Active(None)],
         reasons: vec!["lost".to_owned()],
         from: Some(rows::version(3)),
         data_date: Some("2026-02-01".to_owned()),
@@ -270,14 +279,20 @@ pub(crate) async fn runs_are_filtered_newest_first(place: &impl Place) {
     a_colourful_day(&world).await;
     let list = async |filter: &RunFilter, page: &Page| {
         let found = world.store.list_runs(filter, page).await.unwrap();
-        found.into_iter().map(|view| (view.run.id.raw(), view.worker)).collect::<Vec<_>>()
+        let runs = found.runs.into_iter();
+        runs.map(|view| (view.run.id.raw(), view.worker)).collect::<Vec<_>>()
     };
     let (all, whole) = (RunFilter::default, Page { limit: 100, after: None });
     let held = Some("worker1".to_owned());
-    let every = [(6, None), (5, held.clone()), (4, None), (3, None)];
+    let every = [(9, held.clone()), (6, None), (5, held.clone()), (4, None), (3, None)];
     assert_eq!(list(&all(), &whole).await, every);
-    let filter = RunFilter { states: vec![state("failed(exit)"), state("leased")], ..all() };
-    assert_eq!(list(&filter, &whole).await, [(6, None), (5, held)]);
+    let exit = RunStates::Failed(Some(FailReason::Exit));
+    let in_states = |states: &[RunStates]| RunFilter { states: states.to_vec(), ..all() };
+    assert_eq!(list(&in_states(&[exit, RunStates::Leased]), &whole).await, [(6, None), (5, held)]);
+    assert_eq!(list(&in_states(&[RunStates::Queued(None)]), &whole).await, [(4, None), (3, None)]);
+    let retry = RunStates::Queued(Some(QueuedWhy::Retry));
+    assert_eq!(list(&in_states(&[retry]), &whole).await, [(4, None)]);
+    assert_eq!(list(&in_states(&[RunStates::Succeeded]), &whole).await, []);
     let filter = RunFilter { triggers: vec![Trigger::Rerun], ..all() };
     assert_eq!(list(&filter, &whole).await, [(4, None)]);
     let filter = RunFilter { action: Some(ActionId::from_raw(3)), ..all() };
@@ -286,10 +301,63 @@ pub(crate) async fn runs_are_filtered_newest_first(place: &impl Place) {
     assert_eq!(list(&filter, &whole).await, [(6, None)]);
     let filter = RunFilter { jobs: Some(vec![]), ..all() };
     assert_eq!(list(&filter, &whole).await, []);
-    let filter = RunFilter { before: Some(RunId::from_raw(5)), ..all() };
-    assert_eq!(list(&filter, &Page { limit: 1, after: None }).await, [(4, None)]);
-    let next = Page { limit: 1, after: Some("4".to_owned()) };
-    assert_eq!(list(&all(), &next).await, [(3, None)]);
+}
+
+pub(crate) async fn runs_come_in_pages(place: &impl Place) {
+    let world = World::led(place).await;
+    a_colourful_day(&world).await;
+    let mut seen = Vec::new();
+    let mut page = Page { limit: 2, after: None };
+    loop {
+        let found = world.store.list_runs(&RunFilter::default(), &page).await.unwrap();
+        seen.push(found.runs.iter().map(|view| view.run.id.raw()).collect::<Vec<_>>());
+        page.after = found.next;
+        if page.after.is_none() {
+            break;
+        }
+    }
+    assert_eq!(seen, [vec![9, 6], vec![5, 4], vec![3]]);
+    let all = Page { limit: 5, after: None };
+    let found = world.store.list_runs(&RunFilter::default(), &all).await.unwrap();
+    assert_eq!((found.runs.len(), found.next), (5, None), "a full page may be the last");
+    let bad = Page { limit: 3, after: Some("yesterday".to_owned()) };
+    let told = world.store.list_runs(&RunFilter::default(), &bad).await;
+    assert!(matches!(told, Err(StoreError::BadMark(_))), "{told:?}");
+}
+
+pub(crate) async fn what_belongs_to_many_rows_is_read_at_once(place: &impl Place) {
+    let world = World::led(place).await;
+    three_jobs(&world).await;
+    let ids = |list: &[i64]| list.iter().map(|&id| ActionId::from_raw(id)).collect::<Vec<_>>();
+    let bound = world.store.bindings_of(&ids(&[1, 2, 99])).await.unwrap();
+    let wanted = vec![rows::binding(2, 4), rows::binding(2, 5), rows::binding(2, 99)];
+    assert_eq!(bound.into_iter().collect::<Vec<_>>(), [(ActionId::from_raw(1), wanted)]);
+    assert!(world.store.bindings_of(&[]).await.unwrap().is_empty());
+
+    let at = |job, slot| (JobId::from_raw(job), rows::version(slot));
+    let asked = [at(2, 5), at(2, 4), at(2, 99), at(3, 5), at(9, 5)];
+    let found = world.store.actions_at(&asked).await.unwrap();
+    let told: Vec<_> =
+        found.iter().map(|(a, run)| (a.id.raw(), run.as_ref().map(|r| r.id.raw()))).collect();
+    assert_eq!(told, [(2, Some(2)), (3, None), (5, None)]);
+    assert_eq!(world.store.actions_at(&[]).await.unwrap(), []);
+
+    let other = rows::with_state(&rows::action(6, 1, 6), ActionState::Waiting);
+    let edge = Binding { on: On::Finished, ..rows::binding(2, 5) };
+    world.write(vec![insert_action(&other), Write::Bindings(other.id, vec![edge])]).await;
+    let dependents = async |slot, limit| {
+        let (job, version) = at(2, slot);
+        let found = world.store.dependents(job, version, limit).await.unwrap();
+        found.into_iter().map(|d| (d.action.id.raw(), d.live, d.on)).collect::<Vec<_>>()
+    };
+    assert_eq!(dependents(5, 9).await, [(1, None, On::Success), (6, None, On::Finished)]);
+    assert_eq!(dependents(5, 1).await, [(1, None, On::Success)]);
+    assert_eq!(dependents(6, 9).await, []);
+
+    let run = |id| RunId::from_raw(id);
+    let runs = world.store.runs(&[run(4), run(77), run(2)]).await.unwrap();
+    assert_eq!(runs, [world.run_row(2).await, world.run_row(4).await]);
+    assert_eq!(world.store.runs(&[]).await.unwrap(), []);
 }
 
 pub(crate) async fn history_is_kept_for_people(place: &impl Place) {
@@ -339,10 +407,14 @@ pub(crate) async fn attempts_are_found_by_run_and_by_token(place: &impl Place) {
     let views = world.store.attempts(first.id).await.unwrap();
     let told: Vec<_> = views.iter().map(|v| (v.attempt.clone(), v.log_bytes)).collect();
     assert_eq!(told, [(attempts[0].clone(), 5), (attempts[1].clone(), 0)]);
-    let view = world.store.attempt_by_token(rows::token(4)).await.unwrap().unwrap();
-    assert_eq!((view.attempt, view.worker.as_str()), (attempts[1].clone(), "worker1"));
+    assert_eq!(views[1].worker, "worker1");
+    let by_token = async |tokens: &[Token]| world.store.attempts_by_token(tokens).await.unwrap();
+    assert_eq!(by_token(&[rows::token(4)]).await, [attempts[1].clone()]);
     let unknown = Token::from_bytes([99; 16]);
-    assert_eq!(world.store.attempt_by_token(unknown).await.unwrap(), None);
+    let both = [rows::token(9), unknown, rows::token(4)];
+    assert_eq!(by_token(&both).await, [attempts[1].clone(), attempts[0].clone()]);
+    assert_eq!(by_token(&[unknown]).await, []);
+    assert_eq!(by_token(&[]).await, []);
     assert_eq!(world.store.attempts(RunId::from_raw(9)).await.unwrap(), []);
     assert_eq!(world.store.run(RunId::from_raw(9)).await.unwrap(), None);
     assert_eq!(world.action_row(9).await, None);

@@ -80,6 +80,8 @@ suite! {
             a_list_shows_each_row_once_while_rows_are_added
             actions_are_filtered_by_the_store
             runs_are_filtered_newest_first
+            runs_come_in_pages
+            what_belongs_to_many_rows_is_read_at_once
             history_is_kept_for_people
             attempts_are_found_by_run_and_by_token
         }

@@ -139,8 +139,8 @@ pub(crate) async fn an_impossible_change_is_refused_and_leaves_no_trace(place: &
     }
     assert_eq!(world.store.audit(None, 10).await.unwrap(), []);
     assert_eq!(world.run_row(2).await, scene.ended);
-    let view = world.store.attempt_by_token(scene.lost.token).await.unwrap().unwrap();
-    assert_eq!(view.attempt, scene.lost);
+    let lost = world.store.attempts_by_token(&[scene.lost.token]).await.unwrap();
+    assert_eq!(lost, [scene.lost]);
 }
 
 pub(crate) async fn one_held_run_of_a_job_and_one_live_run_of_an_action(place: &impl Place) {

@@ -422,10 +422,10 @@ impl World {
         let Some(Outcome::Finish { end, .. }) = self.ledger.reported.get(&token) else {
             return None;
         };
-        let view = ready(self.store.attempt_by_token(token))?.ok()??;
-        let ended = matches!(view.attempt.state, AttemptState::Ended { .. });
-        let write = Write::LateReport(view.attempt.fence, end.word().to_owned());
-        let new = ended && view.attempt.late_report.is_none();
+        let attempt = ready(self.store.attempts_by_token(&[token]))?.ok()?.pop()?;
+        let ended = matches!(attempt.state, AttemptState::Ended { .. });
+        let write = Write::LateReport(attempt.fence, end.word().to_owned());
+        let new = ended && attempt.late_report.is_none();
         new.then(|| Unit { writes: vec![write], ..Unit::default() })
     }
 

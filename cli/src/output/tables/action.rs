@@ -16,6 +16,9 @@ pub(crate) struct WholeAction {
     pub runs: Vec<keys::Run>,
     #[serde(skip)]
     pub downstream: Vec<Binding>,
+    /// More wait for it than are told.
+    #[serde(skip)]
+    pub more_downstream: bool,
 }
 
 /// `active(running 12m)`: the state with what time adds to it.
@@ -77,6 +80,9 @@ impl Described for WholeAction {
         let mut text = sheet.text(look);
         text.push_str(&bindings("waits for", &action.bindings, zone, look));
         text.push_str(&bindings("is waited for by", &self.downstream, zone, look));
+        if self.more_downstream {
+            text.push_str("and more\n");
+        }
         if !self.runs.is_empty() {
             let mut table = Table::new(keys::Run::HEAD);
             self.runs.iter().for_each(|run| table.push(run.row(look)));

@@ -3,13 +3,12 @@
 use std::collections::{BTreeSet, VecDeque};
 
 use hera_common::action::{Action, ActionEnd, ActionState, Binding, SkipReason};
-use hera_common::id::JobId;
+use hera_common::id::{ActionId, JobId};
 use hera_common::run::Run;
 use hera_common::snapshot::BoundAction;
 use hera_common::spec::CatchUp;
 use hera_common::time::{Version, Wall};
 use hera_engine::edge::{EdgeState, judge};
-use hera_store::{ActionFilter, Page};
 
 use super::{Looking, Place, WhyCode};
 use crate::service::fault::Fault;
@@ -44,7 +43,7 @@ enum Edge {
     Held {
         name: String,
         place: Place,
-        waits: Option<Box<BoundAction>>,
+        waits: Option<Box<Action>>,
     },
 }
 
@@ -57,22 +56,28 @@ impl Looking<'_> {
         let mut open = VecDeque::from([(0, bound.clone())]);
         let mut ends = Vec::new();
         while let Some((from, bound)) = open.pop_front() {
-            let mut held = false;
-            for binding in &bound.bindings {
-                let fresh = seen.insert((binding.upstream, binding.version));
-                if nodes.len() >= LOOKS_MAX || !fresh {
-                    held |= !fresh;
-                    continue;
+            let fresh = |binding: &&Binding| seen.insert((binding.upstream, binding.version));
+            let edges: Vec<&Binding> = bound.bindings.iter().filter(fresh).collect();
+            // What was seen before holds this one, too.
+            let mut held = edges.len() < bound.bindings.len();
+            let keys: Vec<_> = edges.iter().map(|edge| (edge.upstream, edge.version)).collect();
+            let mut rows = self.service.at_versions(&keys).await?;
+            let mut waiting = Vec::new();
+            for (binding, key) in edges.into_iter().zip(&keys) {
+                if nodes.len() >= LOOKS_MAX {
+                    break;
                 }
-                let Edge::Held { name, place, waits } = self.edge(binding).await? else { continue };
+                let edge = self.edge(binding, rows.remove(key)).await?;
+                let Edge::Held { name, place, waits } = edge else { continue };
                 held = true;
                 let at = nodes.len();
                 nodes.push(Node { name, from: Some(from), place });
                 match waits {
-                    Some(bound) => open.push_back((at, *bound)),
+                    Some(action) => waiting.push((at, *action)),
                     None => ends.push(at),
                 }
             }
+            open.extend(self.bound(waiting).await?);
             if !held {
                 ends.push(from);
             }
@@ -83,17 +88,35 @@ impl Looking<'_> {
         Ok(told(&nodes, root))
     }
 
-    async fn edge(&self, binding: &Binding) -> Result<Edge, Fault> {
+    /// Actions that wait themselves, with what they are bound to: one read for all of them.
+    async fn bound(
+        &self,
+        waiting: Vec<(usize, Action)>,
+    ) -> Result<Vec<(usize, BoundAction)>, Fault> {
+        let ids: Vec<ActionId> = waiting.iter().map(|(_at, action)| action.id).collect();
+        let mut lists = self.service.store().bindings_of(&ids).await?;
+        let with_bindings = |(at, action): (usize, Action)| {
+            let bindings = lists.remove(&action.id).unwrap_or_default();
+            (at, BoundAction { action, bindings })
+        };
+        Ok(waiting.into_iter().map(with_bindings).collect())
+    }
+
+    async fn edge(
+        &self,
+        binding: &Binding,
+        row: Option<(Action, Option<Run>)>,
+    ) -> Result<Edge, Fault> {
         let (job, version) = (binding.upstream, binding.version);
         let name = name(&self.shower.job(job), version);
-        let Some((action, live)) = self.upstream(job, version).await? else {
+        let Some((action, live)) = row else {
             return self.no_row(binding, name).await;
         };
         let Some(end) = action.outcome else {
             let place = self.place(&action, live.as_ref()).await?;
             let follow = action.state == ActionState::Waiting && place.code == WhyCode::QueueFull;
-            let waits = if follow { self.service.store().action(action.id).await? } else { None };
-            return Ok(Edge::Held { name, place, waits: waits.map(Box::new) });
+            let waits = follow.then(|| Box::new(action));
+            return Ok(Edge::Held { name, place, waits });
         };
         if judge(binding.on, end, self.catch_up(job)) == EdgeState::Met {
             return Ok(Edge::Met);
@@ -127,24 +150,8 @@ impl Looking<'_> {
         Ok(held(WhyCode::UpstreamMissing, text, None))
     }
 
-    async fn upstream(
-        &self,
-        job: JobId,
-        version: Version,
-    ) -> Result<Option<(Action, Option<Run>)>, Fault> {
-        let filter = ActionFilter {
-            jobs: Some(vec![job]),
-            from: Some(version),
-            to: Some(Version::from_ms(version.ms().saturating_add(1))),
-            ..ActionFilter::default()
-        };
-        let page = Page { limit: 1, after: None };
-        Ok(self.service.store().list_actions(&filter, &page).await?.actions.into_iter().next())
-    }
-
     fn catch_up(&self, job: JobId) -> CatchUp {
-        let spec = self.shower.catalog.jobs.get(&job).and_then(|job| job.spec.as_ref());
-        spec.map_or(CatchUp::All, |spec| spec.policy.catch_up)
+        self.shower.catalog.jobs.get(&job).map_or(CatchUp::All, |job| job.catch_up())
     }
 }
 

@@ -114,8 +114,13 @@ pub(crate) fn binding(reader: &mut Reader<'_>) -> Result<Binding, Unreadable> {
     Ok(Binding {
         upstream: JobId::from_raw(reader.int()?),
         version: version(reader)?,
-        on: reader.word(On::from_label)?,
+        on: on(reader)?,
     })
+}
+
+/// Reads which end of an upstream an edge wants.
+pub(crate) fn on(reader: &mut Reader<'_>) -> Result<On, Unreadable> {
+    reader.word(On::from_label)
 }
 
 /// All columns of bindings.

@@ -68,6 +68,7 @@ fn one_action() {
         action: action(wire_action()),
         runs: vec![run(wire_run())],
         downstream: vec![binding(wire_binding("weather/clean", "none", ""))],
+        more_downstream: true,
     };
     check_one(
         &whole,
@@ -88,6 +89,7 @@ fn one_action() {
         is waited for by
         JOB            VERSION                  STATE
         weather/clean  2026-11-30 03:00 -05:00  none
+        and more
 
         runs
         RUN  JOB                   VERSION                  TRIGGER   STATE    ATTEMPTS  ACTOR   STARTED                  TOOK
