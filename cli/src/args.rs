@@ -36,7 +36,7 @@ pub(crate) struct Global {
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct Because {
     /// Why, for those who look at it later
-    #[arg(short = 'm', long = "reason", value_name = "WHY", value_parser = reason, default_value = "",
+    #[arg(short = 'm', long, value_name = "WHY", value_parser = why, default_value = "",
           hide_default_value = true)]
     pub why: String,
 }
@@ -64,7 +64,7 @@ fn actor(text: &str) -> Result<String, String> {
     }
 }
 
-fn reason(text: &str) -> Result<String, String> {
+fn why(text: &str) -> Result<String, String> {
     match text.len() {
         0..=WHY_BYTES_MAX => Ok(text.to_owned()),
         n => Err(format!("{n} bytes; at most {WHY_BYTES_MAX} are kept")),
@@ -111,7 +111,7 @@ mod tests {
             "get workers -o xml",
             "logs a -f --attempt 2",
             "logs a --attempt 0",
-            "recover a b --follow --reason again",
+            "recover a b --follow --why again",
             "render a",
             "render a --text t",
             "render --text t",
@@ -194,7 +194,7 @@ mod tests {
                 ok
             logs a --attempt 0
                 2 error: invalid value '0' for '--attempt <N>': 0 is not in 1..=4294967295
-            recover a b --follow --reason again
+            recover a b --follow --why again
                 ok
             render a
                 ok

@@ -19,7 +19,7 @@ use collect::{Collected, collect};
 /// Apply job files, whole or not at all
 #[derive(Debug, Args)]
 pub(crate) struct Apply {
-    /// A job file, or a folder whose *.yaml and *.yml are read, also in the folders below
+    /// A job file, or a folder whose *.yaml and *.yml are read, also in the folders below; - is the standard input
     #[arg(short, long = "file", value_name = "PATH")]
     file: PathBuf,
     /// Delete the jobs that stand in the groups that the files name, and not in the files

@@ -22,6 +22,9 @@ const JOB_FILE_BYTES_MAX: u64 = 16 << 20;
 /// What is left of a message for names and lengths.
 const MESSAGE_ROOM: usize = 1 << 20;
 
+/// The path that means the standard input, and the name under which the master then tells places.
+const STDIN: (&str, &str) = ("-", "<stdin>");
+
 /// All that an apply sends of the disk.
 #[derive(Debug, Default, PartialEq)]
 pub(in crate::command) struct Collected {
@@ -32,11 +35,38 @@ pub(in crate::command) struct Collected {
 }
 
 /// Reads the job file at `path`, or those in the folder and below, sorted, and the files that they name.
+/// `-` is the standard input, and the files that it names are sought from the working directory.
 ///
 /// # Errors
 /// Nothing there, nothing to apply, or a file that cannot be read. A named file that does not exist is
 /// left out, so that the master names the place that asks for it.
 pub(super) fn collect(path: &Path) -> Result<Collected, Failure> {
+    let collected =
+        if path == Path::new(STDIN.0) { from_input(io::stdin().lock())? } else { from_disk(path)? };
+    let texts = collected.files.iter().map(|file| file.text.len());
+    let contents = collected.attachments.iter().map(|attachment| attachment.content.len());
+    let bytes = texts.chain(contents).fold(0_usize, usize::saturating_add);
+    if bytes > MESSAGE_BYTES_MAX - MESSAGE_ROOM {
+        return Err(Failure::bad_input(format!(
+            "{}: {bytes} bytes with all files that the jobs name, more than one apply takes: apply its \
+             folders one by one",
+            path.display()
+        )));
+    }
+    Ok(collected)
+}
+
+/// One job file from the standard input.
+fn from_input(input: impl io::Read) -> Result<Collected, Failure> {
+    let name = STDIN.1;
+    let bytes = bounded(input, JOB_FILE_BYTES_MAX)
+        .map_err(|error| unreadable(Path::new(name), &error))?;
+    let mut collected = Collected { source: name.to_owned(), ..Collected::default() };
+    job_file(name.to_owned(), bytes, Path::new(""), &mut collected)?;
+    Ok(collected)
+}
+
+fn from_disk(path: &Path) -> Result<Collected, Failure> {
     let whole = fs::canonicalize(path).map_err(|error| unreadable(path, &error))?;
     let mut names = Vec::new();
     if whole.is_dir() {
@@ -53,24 +83,10 @@ pub(super) fn collect(path: &Path) -> Result<Collected, Failure> {
     }
     let mut collected =
         Collected { source: whole.to_string_lossy().into_owned(), ..Collected::default() };
-    let mut bytes = 0_usize;
     for path in &names {
-        job_file(path, &mut collected)?;
-    }
-    for length in collected
-        .files
-        .iter()
-        .map(|file| file.text.len())
-        .chain(collected.attachments.iter().map(|attachment| attachment.content.len()))
-    {
-        bytes = bytes.saturating_add(length);
-    }
-    if bytes > MESSAGE_BYTES_MAX - MESSAGE_ROOM {
-        return Err(Failure::bad_input(format!(
-            "{}: {bytes} bytes with all files that the jobs name, more than one apply takes: apply its \
-             folders one by one",
-            path.display()
-        )));
+        let bytes = read(path, JOB_FILE_BYTES_MAX)?.unwrap_or_default();
+        let folder = path.parent().unwrap_or(Path::new(""));
+        job_file(text_of(path)?, bytes, folder, &mut collected)?;
     }
     Ok(collected)
 }
@@ -111,10 +127,17 @@ fn entries(folder: &Path, depth: usize) -> Result<Vec<(PathBuf, bool)>, Failure>
     Ok(found)
 }
 
-/// Adds one job file and what it names.
-fn job_file(path: &Path, collected: &mut Collected) -> Result<(), Failure> {
-    let name = text_of(path)?;
-    let bytes = read(path, JOB_FILE_BYTES_MAX)?.unwrap_or_default();
+/// Adds one job file, and what it names beside it in `folder`.
+fn job_file(
+    name: String,
+    bytes: Vec<u8>,
+    folder: &Path,
+    collected: &mut Collected,
+) -> Result<(), Failure> {
+    if u64::try_from(bytes.len()).is_ok_and(|length| length > JOB_FILE_BYTES_MAX) {
+        let problem = format!("{name}: more than {JOB_FILE_BYTES_MAX} bytes; cut it into files");
+        return Err(Failure::bad_input(problem));
+    }
     let text = String::from_utf8(bytes)
         .map_err(|_other| Failure::bad_input(format!("{name}: is not UTF-8 text")))?;
     // What cannot be read here cannot be read there: the master tells all errors of all files at once.
@@ -128,9 +151,8 @@ fn job_file(path: &Path, collected: &mut Collected) -> Result<(), Failure> {
             Wanted::Folder(folder) => within(Path::new(&folder), 0, &mut beside)?,
         }
     }
-    let folder = path.parent().unwrap_or(Path::new(""));
     for file in beside {
-        let Some(content) = read(&file, limit_and_one())? else { continue };
+        let Some(content) = read(&file, limit())? else { continue };
         let mode = fs::metadata(&file).map_err(|error| unreadable(&file, &error))?.permissions();
         collected.attachments.push(v1::Attachment {
             file: name.clone(),
@@ -158,12 +180,11 @@ fn within(folder: &Path, depth: usize, found: &mut BTreeSet<PathBuf>) -> Result<
     Ok(())
 }
 
-/// One byte more than a file may have: enough for the master to say so, and no more is read.
-fn limit_and_one() -> u64 {
-    u64::try_from(FILE_BYTES_MAX).unwrap_or(u64::MAX).saturating_add(1)
+fn limit() -> u64 {
+    u64::try_from(FILE_BYTES_MAX).unwrap_or(u64::MAX)
 }
 
-/// At most `max` bytes of a regular file; None where there is none.
+/// A regular file, at most a byte more than `max`: enough to see that it is too long. None where there is none.
 fn read(path: &Path, max: u64) -> Result<Option<Vec<u8>>, Failure> {
     match fs::metadata(path) {
         Ok(kind) if kind.is_file() => {}
@@ -174,11 +195,14 @@ fn read(path: &Path, max: u64) -> Result<Option<Vec<u8>>, Failure> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(unreadable(path, &error)),
     }
+    let read = File::open(path).and_then(|file| bounded(file, max));
+    read.map(Some).map_err(|error| unreadable(path, &error))
+}
+
+fn bounded(from: impl io::Read, max: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    File::open(path)
-        .and_then(|file| file.take(max).read_to_end(&mut bytes))
-        .map_err(|error| unreadable(path, &error))?;
-    Ok(Some(bytes))
+    from.take(max.saturating_add(1)).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 fn text_of(path: &Path) -> Result<String, Failure> {
@@ -207,7 +231,7 @@ mod tests {
 
     use expect_test::{Expect, expect};
 
-    use super::collect;
+    use super::{JOB_FILE_BYTES_MAX, collect, from_input};
     use crate::exit::Exit;
 
     const JOBS: &str = "group: g\njobs:\n  - name: a\n    schedule: { cron: \"0 3 * * *\" }\n    \
@@ -297,5 +321,29 @@ mod tests {
         file.set_len(5 << 30).unwrap();
         let collected = collect(temp.path()).unwrap();
         assert_eq!(collected.attachments[0].content.len(), (1 << 20) + 1);
+    }
+
+    #[test]
+    fn the_standard_input_is_one_job_file() {
+        let text = "group: g\njobs:\n  - { name: a, script: { file: Cargo.toml } }\n";
+        let collected = from_input(text.as_bytes()).unwrap();
+        assert_eq!(collected.source, "<stdin>");
+        assert_eq!(collected.files[0].name, "<stdin>");
+        // Sought from the working directory, which is the crate's own here.
+        assert_eq!(collected.attachments[0].path, "Cargo.toml");
+        assert_eq!(collected.attachments[0].file, "<stdin>");
+        let refused = from_input(&[0xff][..]).unwrap_err();
+        assert_eq!(refused.to_string(), "<stdin>: is not UTF-8 text");
+    }
+
+    #[test]
+    fn a_job_file_that_is_too_long_is_refused_and_not_cut() {
+        let refused = from_input(std::io::repeat(b'#')).unwrap_err();
+        assert_eq!(refused.exit, Exit::BadInput);
+        assert!(refused.to_string().contains(&format!("more than {JOB_FILE_BYTES_MAX} bytes")));
+        let temp = tempfile::tempdir().unwrap();
+        let file = fs::File::create(temp.path().join("a.yaml")).unwrap();
+        file.set_len(5 << 30).unwrap();
+        assert!(collect(temp.path()).unwrap_err().to_string().ends_with("cut it into files"));
     }
 }
