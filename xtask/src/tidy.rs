@@ -4,8 +4,11 @@
 mod borders;
 mod names;
 mod places;
+mod shape;
+mod states;
 mod text;
 mod tree;
+mod unused;
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -49,6 +52,14 @@ pub(crate) fn run() -> Result<ExitCode> {
     Ok(if findings.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
+/// Paths of the machine at hand that no text may name; a variable, since no text may name them.
+const PRIVATE_PATHS: &str = "HERA_TIDY_PATHS";
+
+fn private_paths() -> Vec<String> {
+    let listed = std::env::var(PRIVATE_PATHS).unwrap_or_default();
+    listed.split(':').filter(|path| !path.is_empty()).map(str::to_owned).collect()
+}
+
 fn check(root: &Path) -> Result<Vec<Finding>> {
     let files = tree::read(root)?;
     ensure!(
@@ -57,11 +68,15 @@ fn check(root: &Path) -> Result<Vec<Finding>> {
         root.display()
     );
     let mut findings = borders::check(&files)?;
+    findings.extend(unused::check(&files)?);
+    let private = private_paths();
     for file in &files {
-        findings.extend(text::check(file));
+        findings.extend(text::check(file, &private));
         if file.is_rust() {
             findings.extend(names::check(file));
             findings.extend(places::check(file));
+            findings.extend(shape::check(file));
+            findings.extend(states::check(file));
         }
     }
     findings.extend(places::twins(&files));

@@ -196,3 +196,13 @@ async fn a_broken_measurement_stops_what_stands_behind_it_until_it_is_repaired()
     }
     drop(dev);
 }
+
+#[test]
+fn the_scripts_of_the_example_pass_their_own_test() {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/weather/test_weather.py");
+    let mut python = Command::new("python3");
+    // Nothing is left beside the scripts, which `hera dev` reads from there, too.
+    let told = tell(python.arg(script).env("PYTHONDONTWRITEBYTECODE", "1")).unwrap();
+    assert_eq!(told.code, 0, "{}", told.stderr);
+    assert!(told.stderr.contains("\nOK\n"), "{}", told.stderr);
+}

@@ -11,7 +11,7 @@ use super::tree::File;
 const OURS: &[(&str, &[&str])] = &[
     ("hera-common", &[]),
     ("hera-engine", &["hera-common"]),
-    ("hera-proto", &["hera-common"]),
+    ("hera-proto", &[]),
     ("hera-store", &["hera-common"]),
     ("hera-master", &["hera-common", "hera-engine", "hera-proto", "hera-store"]),
     ("hera-worker", &["hera-common", "hera-proto"]),
