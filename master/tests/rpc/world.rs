@@ -9,6 +9,7 @@ use hera_master::config::Place;
 use hera_master::{Args, Config, Ready};
 use hera_proto::v1;
 use hera_store::{MemoryStore, Store};
+use hera_testkit::wait_for_async;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use tonic::transport::Channel;
@@ -94,19 +95,15 @@ impl World {
     }
 
     pub(crate) async fn until_it_leads(&self) {
-        let asks = async {
-            loop {
-                match self.cluster().get_cluster(v1::GetClusterRequest {}).await {
-                    Ok(_answer) => return,
-                    Err(status) => assert!(
-                        matches!(status.code(), Code::Unavailable | Code::FailedPrecondition),
-                        "{status}"
-                    ),
-                }
-                tokio::time::sleep(Duration::from_millis(10)).await;
+        let leads = async || match self.cluster().get_cluster(v1::GetClusterRequest {}).await {
+            Ok(_answer) => Some(()),
+            Err(status) => {
+                let not_yet = [Code::Unavailable, Code::FailedPrecondition];
+                assert!(not_yet.contains(&status.code()), "{status}");
+                None
             }
         };
-        tokio::time::timeout(LIMIT, asks).await.unwrap();
+        wait_for_async("the master to lead", LIMIT, leads).await.unwrap();
     }
 
     pub(crate) fn channel(&self) -> Channel {
@@ -180,16 +177,11 @@ impl World {
     /// Waits until an action has this state.
     pub(crate) async fn becomes(&self, action: &str, wanted: &str) {
         let mut last = String::new();
-        let asks = async {
-            loop {
-                last = self.state(action).await;
-                if last == wanted {
-                    return;
-                }
-                tokio::time::sleep(Duration::from_millis(20)).await;
-            }
+        let is_there = async || {
+            last = self.state(action).await;
+            (last == wanted).then_some(())
         };
-        let waited = tokio::time::timeout(LIMIT, asks).await;
+        let waited = wait_for_async(wanted, LIMIT, is_there).await;
         assert!(waited.is_ok(), "{action} is {last}, not {wanted}");
     }
 
