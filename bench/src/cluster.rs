@@ -54,7 +54,7 @@ impl Cluster {
             "master",
             Command::new(hera_testkit::binary("hera-master")?)
                 .args(["--store", &store, "--listen", &port.address().to_string()])
-                .env("RUST_LOG", "warn"),
+                .env("HERA_LOG", "warn"),
         )?;
         let endpoint = Channel::from_shared(port.url())?.tcp_nodelay(true);
         let channel =
@@ -67,7 +67,7 @@ impl Cluster {
                     .args(["--master", &port.url(), "--name", &format!("w{number}")])
                     .args(["--capacity", &shape.capacity.to_string(), "--state-dir"])
                     .arg(dir.path().join(format!("w{number}")))
-                    .env("RUST_LOG", "warn"),
+                    .env("HERA_LOG", "warn"),
             )?);
         }
         let cluster = Self { channel, dir, workers, master, _port: port, _database: database };

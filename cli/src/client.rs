@@ -5,16 +5,11 @@ use std::fmt;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use hera_common::limits::PORT;
 use tonic::transport::{Channel, Endpoint};
 use tonic::{Code, Request, Response, Status};
 
 use crate::exit::{Exit, Failure};
-
-/// Where a master listens when nobody says otherwise.
-pub(crate) const DEFAULT_ADDRESS: &str = "127.0.0.1:9887";
-
-/// A port where an address names none.
-const DEFAULT_PORT: u16 = 9887;
 
 /// A master that does not take a connection within this is passed over.
 const CONNECT_WITHIN: Duration = Duration::from_secs(3);
@@ -279,7 +274,7 @@ fn address(written: &str) -> Result<String, Failure> {
     if bare.is_empty() {
         return Err(refuse(&"it names no host"));
     }
-    let full = if has_port { bare.to_owned() } else { format!("{bare}:{DEFAULT_PORT}") };
+    let full = if has_port { bare.to_owned() } else { format!("{bare}:{PORT}") };
     let checked: tonic::codegen::http::uri::Authority =
         full.parse().map_err(|error| refuse(&error))?;
     if checked.host().is_empty() || checked.port().is_none() {

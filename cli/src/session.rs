@@ -1,9 +1,9 @@
 //! One execution of a command: whom it asks, who asks, and where it prints. Knows no message.
 
-use hera_common::limits::ACTOR_BYTES_MAX;
+use hera_common::limits::{ACTOR_BYTES_MAX, ADDRESS};
 
 use crate::args::Global;
-use crate::client::{Client, DEFAULT_ADDRESS};
+use crate::client::Client;
 use crate::dev::announce;
 use crate::exit::Failure;
 use crate::output::Out;
@@ -30,7 +30,7 @@ impl<'a> Session<'a> {
         }
         match announce::find()? {
             Some(address) => Client::new(&address),
-            None => Client::new(DEFAULT_ADDRESS),
+            None => Client::new(ADDRESS),
         }
     }
 

@@ -28,6 +28,12 @@ pub const EDGES_MAX: usize = 1_000;
 pub const BINDINGS_MAX: usize = 10_000;
 /// Bytes of one AppendLog, well under gRPC's default limit of 4 MiB.
 pub const LOG_CHUNK_BYTES_MAX: usize = 256 << 10;
+/// Attempts that a worker may take at once.
+pub const CAPACITY_MAX: u32 = 10_000;
+/// The port of a master where nobody names another.
+pub const PORT: u16 = 9887;
+/// Where a master listens, and is sought, where nobody says.
+pub const ADDRESS: &str = "127.0.0.1:9887";
 /// Tokens in one Poll: one for each free place.
 pub const POLL_TOKENS_MAX: usize = 64;
 /// Rows in one page of a list.
@@ -50,3 +56,13 @@ pub const CATCH_UP_AGE_MAX: Duration = Duration::from_secs(3 * 24 * 3600);
 pub const CATCH_UP_ROWS_MAX: usize = 100;
 /// A version is not decided earlier than this before its instant by the store's clock.
 pub const EARLY: Duration = Duration::from_secs(1);
+
+#[cfg(test)]
+mod tests {
+    use super::{ADDRESS, PORT};
+
+    #[test]
+    fn the_usual_address_has_the_usual_port() {
+        assert_eq!(ADDRESS, format!("127.0.0.1:{PORT}"));
+    }
+}

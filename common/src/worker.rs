@@ -1,4 +1,7 @@
-//! A worker's row: who registered, as which incarnation, with room for what.
+//! A worker's row: who registered, as which incarnation, with room for what; and how often it says that it lives.
+
+use std::ops::RangeInclusive;
+use std::time::Duration;
 
 use crate::id::{Incarnation, Seq, WorkerId};
 use crate::time::Wall;
@@ -25,4 +28,25 @@ pub struct WorkerRow {
     pub draining: bool,
     pub registered_at: Wall,
     pub seq: Seq,
+}
+
+/// How often a lease is renewed: three may be lost, and half of it is still left. Both sides reckon with it.
+pub fn heartbeat(lease: Duration, within: RangeInclusive<Duration>) -> Duration {
+    (lease / 6).clamp(*within.start(), *within.end())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::heartbeat;
+
+    #[test]
+    fn a_heartbeat_is_a_sixth_of_the_lease_within_bounds() {
+        let within = Duration::from_millis(500)..=Duration::from_secs(10);
+        let beats = |s| heartbeat(Duration::from_secs(s), within.clone());
+        assert_eq!(beats(300), Duration::from_secs(10));
+        assert_eq!(beats(30), Duration::from_secs(5));
+        assert_eq!(beats(1), Duration::from_millis(500));
+    }
 }

@@ -63,7 +63,7 @@ pub enum Input {
     },
     /// Answered by [`Reply::Registered`].
     Register(Registration),
-    /// Open for 20 s at most. Answered by [`Reply::Granted`].
+    /// Open for [`crate::engine::Settings::poll`] at most. Answered by [`Reply::Granted`].
     Poll {
         worker: WorkerId,
         incarnation: Incarnation,

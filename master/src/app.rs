@@ -170,7 +170,7 @@ fn settings(config: &Config) -> Settings {
         accept: timing.accept,
         grace: timing.grace,
         rho_ppm: timing.rho_ppm,
-        poll: timing.poll,
+        poll: timing.worker.poll,
         base: config.base.clone(),
     }
 }
@@ -189,8 +189,8 @@ mod tests {
     use tokio_util::sync::CancellationToken;
 
     use super::{RunError, joined};
-    use crate::chain::Chain;
     use crate::tasks::Tasks;
+    use hera_common::chain::Chain;
 
     #[tokio::test]
     async fn a_part_that_dies_is_why_the_master_ends() {

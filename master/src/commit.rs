@@ -23,12 +23,12 @@ use tokio::sync::{mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 use tracing::{debug, warn};
 
-use crate::chain::Chain;
 use crate::chance::SystemChance;
 use crate::changes::Changes;
 use crate::clock::Clock;
 use crate::desk::{Ask, Desk, INBOX_MAX, Told, Unanswered};
 use crate::tasks::Tasks;
+use hera_common::chain::Chain;
 
 /// What the loop asks of the engine; a test gives a scripted one.
 pub(crate) trait Decide: Send {

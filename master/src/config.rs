@@ -7,12 +7,10 @@ use std::path::PathBuf;
 
 use clap::Parser;
 use hera_common::doc::GroupDoc;
+use hera_common::limits::ADDRESS;
 pub use hera_store::{Place, StoreKind};
 
 pub use timing::{LeaderTiming, Timing, TimingArgs, WorkerTiming};
-
-/// Where a master listens when nobody says.
-pub const LISTEN_DEFAULT: &str = "127.0.0.1:9887";
 
 /// The command line of `hera-master`, with every default.
 #[derive(Debug, Clone, Parser)]
@@ -22,7 +20,7 @@ pub struct Args {
     #[arg(long, env = "HERA_STORE", value_name = "URL", hide_env_values = true)]
     pub store: Option<String>,
     /// Where to listen; a loopback address (port 0: any free one).
-    #[arg(long, env = "HERA_LISTEN", value_name = "ADDR", default_value = LISTEN_DEFAULT)]
+    #[arg(long, env = "HERA_LISTEN", value_name = "ADDR", default_value = ADDRESS)]
     pub listen: SocketAddr,
     /// Listens here instead, without TLS and tokens, though others may reach it.
     #[arg(long, env = "HERA_INSECURE_LISTEN", value_name = "ADDR")]

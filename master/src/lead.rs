@@ -16,11 +16,11 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
 
-use crate::chain::Chain;
 use crate::chance;
 use crate::commit::{Around, LoopEnd};
 use crate::config::LeaderTiming;
 use crate::role::Role;
+use hera_common::chain::Chain;
 
 /// A standby looks this many times within a leader's lease.
 const LOOKS: u32 = 16;

@@ -1,7 +1,6 @@
 //! The shell round the engine: leads, commits, serves. All decisions are the engine's.
 
 pub mod app;
-pub mod chain;
 mod chance;
 mod changes;
 mod clock;

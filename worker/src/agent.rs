@@ -76,9 +76,10 @@ impl Load {
     }
 }
 
-/// Executes what is granted; wishes are told by the receiver.
+/// Executes what is granted; wishes are told by the receiver. The timing is that by which the attempt's deadlines are
+/// reckoned: who stops it must allow for the same TERM and KILL.
 pub(crate) trait Execute: Send {
-    fn execute(&self, assignment: Assignment, wish: watch::Receiver<Wish>);
+    fn execute(&self, assignment: Assignment, timing: Timing, wish: watch::Receiver<Wish>);
 }
 
 /// What the owner is made with.
@@ -195,11 +196,12 @@ impl<E: Execute> Agent<E> {
             job.name = assignment.job,
             "granted"
         );
-        let core = AttemptCore::granted(self.parts.timing, assignment.lease, clock::boot());
+        let timing = self.parts.timing;
+        let core = AttemptCore::granted(timing, assignment.lease, clock::boot());
         let (wish, receiver) = watch::channel(Wish::default());
         self.occupied += 1;
         self.attempts.insert(held.token, Entry { held, core, wish });
-        self.parts.execute.execute(assignment, receiver);
+        self.parts.execute.execute(assignment, timing, receiver);
         if self.draining {
             self.heard(held.token, Event::Drain);
         } else {

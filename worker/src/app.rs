@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use hera_common::chain::Chain;
 use tokio::sync::{Notify, watch};
 use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
@@ -136,7 +137,6 @@ impl Worker {
             files: Files { folder: state.files(), link: Arc::clone(&link) },
             spool,
             attempts: state.attempts(),
-            timing,
             finishes: Batch::default(),
             releases: Batch::default(),
             kept: config.keep_dirs.then(|| state.kept()),
@@ -246,7 +246,7 @@ impl Worker {
         for _ in 0..2 {
             match self.line.link.deregister(gone).await {
                 Ok(()) => return,
-                Err(error) => warn!(error = %error, "could not say goodbye"),
+                Err(error) => warn!(error = %Chain(&error), "could not say goodbye"),
             }
         }
     }

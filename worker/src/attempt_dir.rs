@@ -9,6 +9,7 @@ use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
+use hera_common::chain::Chain;
 use hera_common::id::{RunId, Token};
 use hera_common::limits::OUTPUT_BYTES_MAX;
 
@@ -64,7 +65,7 @@ impl AttemptDir {
         let left_over = |name| {
             let dir = Self::at(attempts, name);
             let exit = dir.exit().unwrap_or_else(|error| {
-                tracing::warn!(error = %error, "an exit of {} cannot be read", dir.name);
+                tracing::warn!(error = %Chain(&error), "an exit of {} cannot be read", dir.name);
                 None
             });
             let exit = exit.and_then(|exit| Some((held_of(&exit.note)?, exit)));

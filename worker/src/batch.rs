@@ -3,6 +3,7 @@
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use hera_common::chain::Chain;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
@@ -181,7 +182,7 @@ impl Line {
     ) -> Vec<Verdict> {
         answer.unwrap_or_else(|error| {
             self.registrar.consider(&error);
-            tracing::debug!(error = %error, "{items} attempts got no verdict");
+            tracing::debug!(error = %Chain(&error), "{items} attempts got no verdict");
             vec![Verdict::Unknown; items]
         })
     }

@@ -4,11 +4,11 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Parser;
-use hera_common::limits::NAME_BYTES_MAX;
+use hera_common::limits::{ADDRESS, CAPACITY_MAX, NAME_BYTES_MAX};
 use hera_common::shift::Shift;
 
-/// Attempts that a worker may take at once.
-const CAPACITY_MAX: u32 = 10_000;
+/// Below this a disk is full tomorrow; MiB.
+const MIN_FREE_MB: u64 = 256;
 
 /// The command line of `hera-worker`, with every default.
 #[derive(Debug, Clone, Parser)]
@@ -20,7 +20,7 @@ pub struct Args {
         env = "HERA_MASTER",
         value_name = "URL",
         value_delimiter = ',',
-        default_value = "http://127.0.0.1:9887"
+        default_value = ADDRESS
     )]
     pub master: Vec<String>,
     /// Where this worker keeps attempts while they run, and ends that nobody has taken. Its own alone.
@@ -42,7 +42,7 @@ pub struct Args {
     #[arg(long, env = "HERA_DRAIN_WITHIN", value_name = "SPAN")]
     pub drain_within: Option<String>,
     /// Takes nothing while less than this is free on the disk of the state directory, MiB.
-    #[arg(long, env = "HERA_MIN_FREE_MB", value_name = "MIB", default_value_t = 256)]
+    #[arg(long, env = "HERA_MIN_FREE_MB", value_name = "MIB", default_value_t = MIN_FREE_MB)]
     pub min_free_mb: u64,
     /// Keeps the directories of attempts that have ended.
     #[arg(long, env = "HERA_KEEP_DIRS")]
@@ -113,7 +113,7 @@ impl Config {
             host_groups: Vec::new(),
             labels: Vec::new(),
             drain_within: None,
-            min_free_bytes: 0,
+            min_free_bytes: bytes(MIN_FREE_MB),
             keep_dirs: false,
             spawner: None,
         }
@@ -154,7 +154,7 @@ impl Args {
             host_groups: self.host_group,
             labels: self.label,
             drain_within,
-            min_free_bytes: self.min_free_mb.saturating_mul(1 << 20),
+            min_free_bytes: bytes(self.min_free_mb),
             keep_dirs: self.keep_dirs,
             spawner: None,
         })
@@ -170,6 +170,10 @@ fn drain_within(text: String) -> Result<Duration, ConfigError> {
             Err(ConfigError::DrainWithin(text))
         }
     }
+}
+
+const fn bytes(mib: u64) -> u64 {
+    mib.saturating_mul(1 << 20)
 }
 
 fn host_name() -> String {
@@ -196,6 +200,13 @@ mod tests {
     #[test]
     fn the_command_line_is_well_formed() {
         Args::command().debug_assert();
+    }
+
+    #[test]
+    fn a_worker_made_without_a_command_line_has_the_same_defaults() {
+        let typed = check(&[]).unwrap();
+        let made = Config::new(vec![ADDRESS.to_owned()], "hera-worker-state".into());
+        assert_eq!(format!("{typed:?}"), format!("{made:?}"));
     }
 
     #[test]

@@ -6,6 +6,7 @@ use std::time::Duration;
 use hera_common::attempt::{AttemptEnd, Exit};
 use hera_common::id::{Fence, RunId, Token};
 use hera_common::spec::{FileSpec, Kind};
+use hera_common::worker::heartbeat;
 
 /// One attempt that this worker was granted.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -129,12 +130,19 @@ pub struct Timing {
     pub accept: Duration,
     /// How far a clock may run wrong, parts per million.
     pub rho_ppm: u32,
+    /// How long the leader keeps a poll open that gets nothing.
+    pub poll: Duration,
 }
 
 impl Timing {
     /// How often a lease is renewed.
     pub fn heartbeat(&self, lease: Duration) -> Duration {
-        (lease / 6).clamp(self.heartbeat_min, self.heartbeat_max)
+        heartbeat(lease, self.heartbeat_min..=self.heartbeat_max)
+    }
+
+    /// How long a poll is waited for: open for its time, and then answered like any other call.
+    pub fn poll_limit(&self) -> Duration {
+        self.poll + self.rpc
     }
 
     /// How much of a lease its holder may count on: a clock may run slow by rho.
@@ -144,24 +152,31 @@ impl Timing {
 }
 
 #[cfg(test)]
+impl Timing {
+    /// What a master whose operator has set nothing says.
+    pub(crate) const USUAL: Self = Self {
+        heartbeat_min: Duration::from_millis(500),
+        heartbeat_max: Duration::from_secs(10),
+        rpc: Duration::from_secs(3),
+        term: Duration::from_secs(5),
+        kill: Duration::from_secs(2),
+        accept: Duration::from_secs(10),
+        rho_ppm: 10_000,
+        poll: Duration::from_secs(20),
+    };
+}
+
+#[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn a_heartbeat_is_a_sixth_of_the_lease_within_bounds() {
-        let timing = Timing {
-            heartbeat_min: Duration::from_millis(500),
-            heartbeat_max: Duration::from_secs(10),
-            rpc: Duration::from_secs(3),
-            term: Duration::from_secs(5),
-            kill: Duration::from_secs(2),
-            accept: Duration::from_secs(10),
-            rho_ppm: 10_000,
-        };
-        let beats = |s| timing.heartbeat(Duration::from_secs(s));
-        assert_eq!(beats(300), Duration::from_secs(10));
-        assert_eq!(beats(30), Duration::from_secs(5));
-        assert_eq!(beats(1), Duration::from_millis(500));
+    fn what_follows_from_the_leaders_numbers() {
+        let timing = Timing::USUAL;
+        assert_eq!(timing.heartbeat(Duration::from_secs(30)), Duration::from_secs(5));
         assert_eq!(timing.safe(Duration::from_secs(300)), Duration::from_secs(297));
+        assert_eq!(timing.poll_limit(), Duration::from_secs(23));
+        let patient = Timing { poll: Duration::from_secs(60), ..timing };
+        assert!(patient.poll_limit() > patient.poll, "the leader answers first");
     }
 }

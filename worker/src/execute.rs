@@ -17,7 +17,6 @@ use crate::agent::{Desk, Execute, Wish};
 use crate::attempt::{Ended, Event};
 use crate::attempt_dir::AttemptDir;
 use crate::batch::Batch;
-use crate::chain::Chain;
 use crate::contract::{Assignment, Finish, Held, Outcome, Release, Timing};
 use crate::executor::{self, Executor, Program};
 use crate::files::Files;
@@ -26,6 +25,7 @@ use crate::process::launcher::Launcher;
 use crate::ship::Shipment;
 use crate::spool::{Spool, Waiting};
 use crate::tasks::Tasks;
+use hera_common::chain::Chain;
 use job::{Job, JobEnd};
 
 /// How long an end waits for the rest of the log, so that who sees the one finds the other.
@@ -40,7 +40,6 @@ pub(crate) struct Tools {
     pub(crate) files: Files,
     pub(crate) spool: Spool,
     pub(crate) attempts: PathBuf,
-    pub(crate) timing: Timing,
     pub(crate) finishes: Batch<Finish>,
     pub(crate) releases: Batch<Release>,
     /// Where directories of attempts that have ended are kept, for people who look for a fault.
@@ -48,12 +47,12 @@ pub(crate) struct Tools {
 }
 
 impl Execute for Arc<Tools> {
-    fn execute(&self, assignment: Assignment, wish: watch::Receiver<Wish>) {
+    fn execute(&self, assignment: Assignment, timing: Timing, wish: watch::Receiver<Wish>) {
         let tools = Self::clone(self);
         self.tasks.spawn("execute an attempt", |end| async move {
             // What is cut off by the end is stopped by its shim, and found by the next process.
             tokio::select! {
-                () = tools.carry_out(assignment, wish) => {}
+                () = tools.carry_out(assignment, timing, wish) => {}
                 () = end.cancelled() => {}
             }
         });
@@ -67,7 +66,12 @@ struct Prepared {
 }
 
 impl Tools {
-    async fn carry_out(&self, assignment: Assignment, mut wish: watch::Receiver<Wish>) {
+    async fn carry_out(
+        &self,
+        assignment: Assignment,
+        timing: Timing,
+        mut wish: watch::Receiver<Wish>,
+    ) {
         let held = assignment.held;
         let mut remains = Remains::of(held);
         // While the leader is asked whether it may start.
@@ -83,7 +87,7 @@ impl Tools {
             Some(Ok(Prepared { dir, program })) => {
                 remains.in_dir(dir.clone());
                 if allowed {
-                    let job = Job { tools: self, assignment: &assignment, dir: &dir };
+                    let job = Job { tools: self, assignment: &assignment, timing, dir: &dir };
                     let JobEnd { event, log, output, written } = job.run(program, &mut wish).await;
                     (remains.log, remains.output, remains.written) = (log, output, written);
                     event
@@ -162,7 +166,7 @@ impl Tools {
             return;
         }
         if !written && let Err(error) = self.spool.remove(&name) {
-            warn!(error = %error, "an end that was told could not be deleted");
+            warn!(error = %Chain(&error), "an end that was told could not be deleted");
         }
         self.clear_away(dir, log).await;
     }
@@ -186,7 +190,7 @@ impl Tools {
         let waiting = Waiting { held, outcome: outcome.clone() };
         let stored = tokio::task::spawn_blocking(move || spool.store(&name, &waiting)).await;
         if let Err(problem) = stored.map_err(std::io::Error::other).flatten() {
-            error!(run.id = %held.run, error = %problem, "an end could not be written down");
+            error!(run.id = %held.run, error = %Chain(&problem), "an end could not be written down");
         }
     }
 
@@ -206,7 +210,7 @@ impl Tools {
         let clear = move || kept.map_or_else(|| dir.remove(), |kept| dir.keep(&kept));
         let cleared = tokio::task::spawn_blocking(clear).await;
         if let Err(error) = cleared.map_err(std::io::Error::other).flatten() {
-            warn!(error = %error, "an attempt's directory could not be cleared away");
+            warn!(error = %Chain(&error), "an attempt's directory could not be cleared away");
         }
     }
 

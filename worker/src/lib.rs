@@ -6,7 +6,6 @@ pub mod attempt;
 pub mod attempt_dir;
 mod batch;
 mod beat;
-pub mod chain;
 pub mod clock;
 pub mod config;
 pub mod contract;

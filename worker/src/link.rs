@@ -10,6 +10,7 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use bytes::Bytes;
+use hera_common::chain::Chain;
 use hera_common::id::Token;
 use hera_proto::v1::worker_service_client::WorkerServiceClient;
 use hera_proto::{LEADER_KEY, MESSAGE_BYTES_MAX, v1};
@@ -23,8 +24,6 @@ pub use wire::WireError;
 
 /// How long a call may take before the leader has said how long.
 const FIRST_LIMIT: Duration = Duration::from_secs(3);
-/// The leader answers an empty Poll after 20 s; a lost one is given up somewhat later.
-const POLL_LIMIT: Duration = Duration::from_secs(25);
 /// How often a silent connection is tried, and how long it may then stay silent.
 const KEEP_ALIVE: (Duration, Duration) = (Duration::from_secs(10), Duration::from_secs(5));
 
@@ -103,6 +102,7 @@ struct Inside {
     channels: HashMap<String, Channel>,
     header: v1::WorkerHeader,
     rpc: Duration,
+    poll: Duration,
 }
 
 /// One answer, and whether the term of the leader that gave it is over.
@@ -126,6 +126,7 @@ impl Link {
             channels: HashMap::new(),
             header: v1::WorkerHeader::default(),
             rpc: FIRST_LIMIT,
+            poll: FIRST_LIMIT,
         };
         let (term, _heard) = watch::channel(0);
         Ok(Self { instance_id, inside: Mutex::new(inside), term })
@@ -159,6 +160,7 @@ impl Link {
                 inside.header.max_epoch_seen = header.epoch;
             }
             inside.rpc = timing.rpc;
+            inside.poll = timing.poll_limit();
         });
         Ok(timing)
     }
@@ -179,14 +181,16 @@ impl Link {
         let tokens = tokens.iter().map(|token| token.bytes().to_vec()).collect();
         let request = v1::PollRequest { header: self.header(), tokens };
         let call = |mut to: Client, request| async move { to.poll(request).await };
-        let message =
-            self.call(request, Some(POLL_LIMIT), call, |m| m.header.as_ref()).await?.message;
+        let limit = self.with(|inside| inside.poll);
+        let message = self.call(request, Some(limit), call, |m| m.header.as_ref()).await?.message;
         let mut assignments = Vec::new();
         for assignment in message.assignments {
             let fence = assignment.fence;
             match wire::assignment(assignment) {
                 Ok(assignment) => assignments.push(assignment),
-                Err(error) => tracing::error!(error = %error, "attempt {fence} is not understood"),
+                Err(error) => {
+                    tracing::error!(error = %Chain(&error), "attempt {fence} is not understood")
+                }
             }
         }
         self.with(|inside| {

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use anyhow::Context as _;
 use clap::Parser as _;
-use hera_worker::chain::Chain;
+use hera_common::chain::Chain;
 use hera_worker::config::{Args, Config, LogFormat};
 use hera_worker::{Stop, become_spawner_if_asked};
 use tokio::signal::unix::{SignalKind, signal};

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use hera_common::chain::Chain;
 use hera_common::id::Token;
 use hera_common::limits::POLL_TOKENS_MAX;
 use tokio::sync::watch;
@@ -16,7 +17,7 @@ use crate::pause::{Backoff, jitter};
 
 /// Between two tries of a Poll without an answer.
 const PAUSE: (Duration, Duration) = (Duration::from_millis(200), Duration::from_secs(2));
-/// The leader keeps an empty Poll open for 20 s; one that it answers at once is not repeated at once.
+/// The leader keeps a Poll open that gets nothing; one that it answers empty sooner is not repeated at once.
 const EMPTY_MIN: Duration = Duration::from_secs(1);
 /// How often a disk that is too full is looked at.
 const DISK_PAUSE: Duration = Duration::from_secs(5);
@@ -85,7 +86,7 @@ async fn once(line: &Line, places: u32) -> Option<()> {
             tokens = fresh(places);
         }
         if !error.moved() {
-            debug!(error = %error, "could not ask for work");
+            debug!(error = %Chain(&error), "could not ask for work");
             tokio::time::sleep(jitter(backoff.next())).await;
         }
     }
@@ -97,7 +98,7 @@ fn fresh(places: usize) -> Vec<Token> {
     match getrandom::fill(bytes.as_flattened_mut()) {
         Ok(()) => bytes.into_iter().map(Token::from_bytes).collect(),
         Err(problem) => {
-            error!(error = %problem, "no token can be made");
+            error!(error = %Chain(&problem), "no token can be made");
             Vec::new()
         }
     }

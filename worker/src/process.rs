@@ -8,6 +8,7 @@
 //! of a small process costs a fifth of what executing even a tiny file costs, and an attempt's
 //! start is the hot path.
 
+mod failed;
 pub mod launcher;
 pub mod order;
 mod shim;

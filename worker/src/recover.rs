@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::io;
 
+use hera_common::chain::Chain;
 use tracing::{info, warn};
 
 use crate::attempt::{Ended, outcome_of};
@@ -40,7 +41,7 @@ pub(crate) fn find(attempts: &std::path::Path, spool: &Spool) -> io::Result<Vec<
             }
             (None, None) => {
                 if let Err(error) = dir.remove() {
-                    warn!(error = %error, "what is left of an earlier attempt stays");
+                    warn!(error = %Chain(&error), "what is left of an earlier attempt stays");
                 }
             }
         }

@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use hera_common::chain::Chain;
 use hera_common::id::Token;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
@@ -65,7 +66,7 @@ impl Registrar {
                     let pause = backoff.next();
                     warn!(
                         worker.name = registration.name,
-                        error = %error,
+                        error = %Chain(&error),
                         "could not register, tries again in {pause:.1?}"
                     );
                     pause

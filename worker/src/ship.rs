@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use hera_common::chain::Chain;
 use hera_common::id::Token;
 use hera_common::limits::LOG_CHUNK_BYTES_MAX;
 use tokio_util::sync::CancellationToken;
@@ -46,7 +47,7 @@ impl Shipment {
             let piece = match self.piece(offset).await {
                 Ok(piece) => piece,
                 Err(error) => {
-                    warn!(error = %error, "the log {} cannot be read", self.path.display());
+                    warn!(error = %Chain(&error), "the log {} cannot be read", self.path.display());
                     return;
                 }
             };

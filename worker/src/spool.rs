@@ -6,6 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use hera_common::attempt::{AttemptEnd, Exit};
+use hera_common::chain::Chain;
 use hera_common::id::{RunId, Token};
 use serde::{Deserialize, Serialize};
 
@@ -83,7 +84,7 @@ impl Spool {
             match read(&path) {
                 Ok(one) => found.push(one),
                 Err(error) => {
-                    tracing::error!(error = %error, "{} is no unsent end", path.display());
+                    tracing::error!(error = %Chain(&error), "{} is no unsent end", path.display());
                 }
             }
         }

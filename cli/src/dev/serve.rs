@@ -10,7 +10,9 @@ use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::time::Duration;
 
+use hera_common::chain::Chain;
 use hera_common::doc::{GroupDoc, Settings};
+use hera_common::limits::PORT;
 use hera_common::spec::CatchUp;
 use hera_master::config::{Place as StorePlace, Timing};
 use tokio::sync::oneshot;
@@ -22,9 +24,6 @@ use tracing_subscriber::EnvFilter;
 use super::announce::{Announced, Announcement};
 use super::place;
 use crate::exit::{Exit, Failure};
-
-/// The usual port of a master; taken where it is free, so that an address seen once stays right.
-const PORT: u16 = 9887;
 
 /// The config key with the folder's absolute path, for data and results beside the jobs.
 const DIR_KEY: &str = "hera.dir";
@@ -189,7 +188,8 @@ async fn work(
 }
 
 fn ended_early(part: &str, ended: Result<&(), &dyn Error>) -> Failure {
-    let why = ended.map_or_else(chain, |()| "it ended by itself".to_owned());
+    let why =
+        ended.map_or_else(|error| Chain(error).to_string(), |()| "it ended by itself".to_owned());
     Failure::new(Exit::Refused, format!("the {part} cannot go on: {why}"))
 }
 
@@ -200,18 +200,6 @@ fn master_ended(ended: &Result<Result<(), hera_master::RunError>, JoinError>) ->
         Err(error) => Err::<&(), &dyn Error>(error),
     };
     ended_early("master", ended)
-}
-
-/// An error with all its causes.
-fn chain(error: &dyn Error) -> String {
-    let mut text = error.to_string();
-    let mut next = error.source();
-    while let Some(cause) = next {
-        text.push_str(": ");
-        text.push_str(&cause.to_string());
-        next = cause.source();
-    }
-    text
 }
 
 fn master_config(data_dir: &Path, folder: Option<&Path>) -> hera_master::Config {
@@ -244,7 +232,7 @@ fn worker_config(data_dir: &Path, address: &str) -> hera_worker::Config {
     }
 }
 
-/// The usual port where it is free, else any.
+/// The usual port where it is free, so that an address seen once stays right; else any.
 fn listen() -> SocketAddr {
     let usual = SocketAddr::from((Ipv4Addr::LOCALHOST, PORT));
     if TcpListener::bind(usual).is_ok() {

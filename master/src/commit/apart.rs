@@ -8,7 +8,7 @@ use hera_store::StoreError;
 use tracing::error;
 
 use super::{CommitLoop, Decide};
-use crate::chain::Chain;
+use hera_common::chain::Chain;
 
 /// After a batch that had to be taken apart.
 const APART_PAUSE: Duration = Duration::from_millis(50);

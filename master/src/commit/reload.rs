@@ -14,8 +14,8 @@ use tokio::sync::oneshot;
 use tracing::{info, warn};
 
 use super::{CommitLoop, Decide, LoopEnd};
-use crate::chain::Chain;
 use crate::desk::{Told, Unanswered};
+use hera_common::chain::Chain;
 
 /// First and longest wait between two tries to read.
 const RETRY_MIN: Duration = Duration::from_millis(100);

@@ -59,7 +59,6 @@ pub struct Timing {
     pub worker: WorkerTiming,
     pub accept: Duration,
     pub grace: Duration,
-    pub poll: Duration,
     pub rho_ppm: u32,
 }
 
@@ -82,9 +81,12 @@ pub struct WorkerTiming {
     pub rpc: Duration,
     pub term: Duration,
     pub kill: Duration,
+    /// How long a poll that gets nothing stays open.
+    pub poll: Duration,
 }
 
-/// A clock that runs more than a tenth wrong is broken; 3.4 of the proof needs more than none.
+/// A clock that runs more than a tenth wrong is broken. None that runs at all is exact: with 0 a holder and its
+/// observer would judge a lease to end in the same instant.
 const RHO_PPM_MAX: u32 = 100_000;
 /// Below this an empty process group cannot be told from a slow one.
 const KILL_MS_MIN: u32 = 500;
@@ -116,10 +118,10 @@ impl TimingArgs {
                 rpc: ms(self.rpc_ms),
                 term: ms(self.term_ms),
                 kill: ms(self.kill_ms),
+                poll: ms(self.poll_ms),
             },
             accept: ms(self.accept_ms),
             grace: ms(self.grace_ms),
-            poll: ms(self.poll_ms),
             rho_ppm: self.rho_ppm,
         })
     }

@@ -14,10 +14,10 @@ use tokio_util::sync::CancellationToken;
 use tracing::{Instrument as _, error, info, info_span, warn};
 
 use super::Leading;
-use crate::chain::Chain;
 use crate::commit::{Begin, CommitLoop, LoopEnd, Term};
 use crate::desk::Desk;
 use crate::role::{Known, KnownWorker, Lead, Role};
+use hera_common::chain::Chain;
 
 /// First and longest wait between two tries to read what is active.
 const RETRY_MIN: Duration = Duration::from_millis(100);

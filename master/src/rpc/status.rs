@@ -6,8 +6,8 @@ use tonic::{Code, Status};
 use tonic_types::{ErrorDetails, FieldViolation, StatusExt as _};
 use tracing::error;
 
-use crate::chain::Chain;
 use crate::service::fault::{Fault, FaultKind, Violation};
+use hera_common::chain::Chain;
 
 /// Bytes of a message. It travels as a header, in which a letter beyond ASCII takes three times its bytes; many clients take
 /// 16 KiB of headers and break the connection at more.

@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use hera_common::attempt::{AttemptEnd, Exit};
 use hera_common::id::{Epoch, Incarnation, RunId, Token, WorkerId};
-use hera_common::limits::{NAME_BYTES_MAX, OUTPUT_BYTES_MAX, POLL_TOKENS_MAX, WHY_BYTES_MAX};
+use hera_common::limits::{
+    CAPACITY_MAX, NAME_BYTES_MAX, OUTPUT_BYTES_MAX, POLL_TOKENS_MAX, WHY_BYTES_MAX,
+};
 use hera_common::run::FailReason;
 use hera_common::spec::{FileSpec, Kind};
 use hera_engine::input::{
@@ -19,8 +21,6 @@ use crate::service::worker::{Answered, Header, Said};
 
 /// Items in one request of a worker: more attempts than any worker holds.
 const ITEMS_MAX: usize = 10_000;
-/// Attempts that a worker may take at once.
-const CAPACITY_MAX: u32 = 10_000;
 /// Labels and host groups of one worker.
 const LABELS_MAX: usize = 100;
 
@@ -211,6 +211,7 @@ pub(super) fn registered(site: &Site, answer: &Answered<Registered>) -> v1::Regi
             kill_ms: ms(timing.kill),
             accept_ms: ms(site.accept),
             rho_ppm: site.rho_ppm,
+            poll_ms: ms(timing.poll),
         }),
     }
 }

@@ -11,6 +11,7 @@ use hera_common::doc::{
 };
 use hera_common::limits::FILES_BYTES_MAX;
 use hera_common::time::Version;
+use hera_common::worker::heartbeat;
 use hera_engine::apply::ApplySet;
 use hera_engine::catalog::Catalog;
 use hera_engine::input::{Applied, Input, RefusalKind, Reply};
@@ -108,7 +109,7 @@ fn check_leases(checked: &Checked, site: &Site) -> Result<(), Fault> {
 /// What must fit into a lease, by a clock that may run wrong.
 fn needed(lease: Duration, site: &Site) -> Duration {
     let timing = &site.timing;
-    let heartbeat = (lease / 6).clamp(timing.heartbeat_min, timing.heartbeat_max);
+    let heartbeat = heartbeat(lease, timing.heartbeat_min..=timing.heartbeat_max);
     let needed = heartbeat * 3 + timing.rpc.min(heartbeat / 2) + timing.term + timing.kill;
     needed + needed * site.rho_ppm / 1_000_000
 }

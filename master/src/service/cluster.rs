@@ -38,8 +38,8 @@ pub(crate) struct ShownQueued {
     pub(crate) code: &'static str,
 }
 
-/// A worker that has not been heard for this long is shown as gone: several of its longest heartbeats and polls.
-const GONE_AFTER: Duration = Duration::from_secs(60);
+/// A worker from which so many heartbeats or polls in a row have not come is shown as gone.
+const MISSED_MAX: u32 = 3;
 /// Parked jobs that are named in the warnings.
 const PARKED_TOLD: usize = 20;
 
@@ -62,7 +62,7 @@ impl Service {
         if more > 0 {
             warnings.push(format!("{more} more jobs are parked"));
         }
-        let here = |worker: &&WorkerStanding| !worker.gone && is_heard(worker.heard_ago);
+        let here = |worker: &&WorkerStanding| !worker.gone && self.is_heard(worker.heard_ago);
         let online = standing.workers.iter().filter(here).count();
         Ok(ShownCluster {
             epoch: lead.epoch.raw(),
@@ -83,7 +83,7 @@ impl Service {
         let piece = list.cut(workers.into_iter(), page, |worker| worker.row.name.clone())?;
         let shown = |worker: WorkerStanding| {
             let WorkerStanding { row, held, gone, heard_ago } = worker;
-            let here = !gone && is_heard(heard_ago);
+            let here = !gone && self.is_heard(heard_ago);
             let state = match (here, row.draining) {
                 (false, _) => "gone",
                 (true, true) => "draining",
@@ -111,10 +111,12 @@ impl Service {
         };
         Ok(Piece { rows: piece.rows.into_iter().map(shown).collect(), next: piece.next })
     }
-}
 
-fn is_heard(ago: Option<Duration>) -> bool {
-    ago.is_some_and(|ago| ago < GONE_AFTER)
+    /// A worker with room is heard at each poll, one with work at each heartbeat.
+    fn is_heard(&self, ago: Option<Duration>) -> bool {
+        let timing = &self.site().timing;
+        ago.is_some_and(|ago| ago < timing.poll.max(timing.heartbeat_max) * MISSED_MAX)
+    }
 }
 
 async fn standing(lead: &Lead) -> Result<Standing, Fault> {

@@ -25,6 +25,7 @@ pub(super) const TIMING: Timing = Timing {
     kill: Duration::from_millis(500),
     accept: Duration::from_secs(4),
     rho_ppm: 10_000,
+    poll: Duration::from_secs(5),
 };
 /// How long a Poll may stay open, and then travel.
 const POLL_MS: i64 = 5_600;

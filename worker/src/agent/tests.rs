@@ -10,11 +10,11 @@ use crate::attempt::Ended;
 use crate::contract::{ReleaseCause, Verdict};
 
 #[derive(Default)]
-struct Executed(Mutex<Vec<watch::Receiver<Wish>>>);
+struct Executed(Mutex<Vec<(Timing, watch::Receiver<Wish>)>>);
 
 impl Execute for Arc<Executed> {
-    fn execute(&self, _: Assignment, wish: watch::Receiver<Wish>) {
-        self.0.lock().unwrap().push(wish);
+    fn execute(&self, _: Assignment, timing: Timing, wish: watch::Receiver<Wish>) {
+        self.0.lock().unwrap().push((timing, wish));
     }
 }
 
@@ -29,18 +29,9 @@ const LEASE: Duration = Duration::from_secs(60);
 
 impl Scene {
     fn new(capacity: u32) -> Self {
-        let timing = Timing {
-            heartbeat_min: Duration::from_millis(500),
-            heartbeat_max: Duration::from_secs(10),
-            rpc: Duration::from_secs(3),
-            term: Duration::from_secs(5),
-            kill: Duration::from_secs(2),
-            accept: Duration::from_secs(10),
-            rho_ppm: 10_000,
-        };
         let executed = Arc::<Executed>::default();
         let parts = Parts {
-            timing,
+            timing: Timing::USUAL,
             capacity,
             execute: Arc::clone(&executed),
             starts: Arc::default(),
@@ -80,7 +71,7 @@ impl Scene {
     }
 
     fn wish(&self, at: usize) -> Wish {
-        self.executed.0.lock().unwrap()[at].borrow().clone()
+        self.executed.0.lock().unwrap()[at].1.borrow().clone()
     }
 
     fn load(&self) -> (u32, usize, usize) {
@@ -134,6 +125,18 @@ fn a_grant_that_is_told_twice_is_executed_once() {
     assert_eq!(scene.grant(&[1]), 2);
     assert_eq!(scene.grant(&[1]), 2);
     assert_eq!(scene.executed.0.lock().unwrap().len(), 1);
+}
+
+#[test]
+fn what_is_granted_under_a_new_leader_is_stopped_by_its_times() {
+    let mut scene = Scene::new(3);
+    scene.grant(&[1]);
+    let slower = Timing { term: Duration::from_secs(30), ..Timing::USUAL };
+    scene.say(Input::Timing(slower));
+    scene.grant(&[2]);
+    let executed = scene.executed.0.lock().unwrap();
+    let told: Vec<Timing> = executed.iter().map(|(timing, _wish)| *timing).collect();
+    assert_eq!(told, [Timing::USUAL, slower]);
 }
 
 #[test]

@@ -12,21 +12,9 @@ use crate::process::order::StopCause;
 
 const LEASE: Duration = Duration::from_secs(30);
 
-fn timing() -> Timing {
-    Timing {
-        heartbeat_min: Duration::from_millis(500),
-        heartbeat_max: Duration::from_secs(10),
-        rpc: Duration::from_secs(3),
-        term: Duration::from_secs(5),
-        kill: Duration::from_secs(2),
-        accept: Duration::from_secs(10),
-        rho_ppm: 10_000,
-    }
-}
-
 /// Born at 0.
 fn attempt(state: State) -> AttemptCore {
-    let mut core = AttemptCore::granted(timing(), LEASE, Boot::from_ms(0));
+    let mut core = AttemptCore::granted(Timing::USUAL, LEASE, Boot::from_ms(0));
     core.state = state;
     core
 }

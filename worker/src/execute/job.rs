@@ -10,11 +10,11 @@ use super::{Ship, Tools, ends};
 use crate::agent::Wish;
 use crate::attempt::{Ended, Event};
 use crate::attempt_dir::{AttemptDir, note_of};
-use crate::chain::Chain;
-use crate::contract::Assignment;
+use crate::contract::{Assignment, Timing};
 use crate::executor::Program;
 use crate::process::launcher::Shim;
 use crate::process::order::{Exit, Launch, Order, Report, StopCause};
+use hera_common::chain::Chain;
 
 /// Where a job may leave its outputs.
 const OUTPUT_VARIABLE: &str = "HERA_OUTPUT";
@@ -26,6 +26,7 @@ const FIRST_WORD: Duration = Duration::from_secs(30);
 pub(super) struct Job<'a> {
     pub(super) tools: &'a Tools,
     pub(super) assignment: &'a Assignment,
+    pub(super) timing: Timing,
     pub(super) dir: &'a AttemptDir,
 }
 
@@ -62,7 +63,7 @@ impl Job<'_> {
     fn launch(&self, program: Program, wish: &Wish) -> Option<Launch> {
         let deadline = wish.deadline.filter(|_| !ends(wish))?;
         let ms = |span: Duration| u64::try_from(span.as_millis()).unwrap_or(u64::MAX);
-        let timing = &self.tools.timing;
+        let Timing { term, kill, .. } = self.timing;
         let mut env = self.assignment.environment.clone();
         let text = |path: &Path| path.to_string_lossy().into_owned();
         env.push((OUTPUT_VARIABLE.to_owned(), text(&self.dir.output_file())));
@@ -75,8 +76,8 @@ impl Job<'_> {
             exit: text(&self.dir.exit_file()),
             note: note_of(self.assignment.held),
             deadline_ms: deadline.ms(),
-            term_ms: ms(timing.term),
-            kill_ms: ms(timing.kill),
+            term_ms: ms(term),
+            kill_ms: ms(kill),
             timeout_ms: self.assignment.timeout.map(ms),
         })
     }
@@ -142,7 +143,7 @@ impl Job<'_> {
             }
             Ok(None) => JobEnd::of(Event::ShimGone),
             Err(error) => {
-                warn!(run.id = %self.assignment.held.run, error = %error, "no exit can be read");
+                warn!(run.id = %self.assignment.held.run, error = %Chain(&error), "no exit can be read");
                 JobEnd::of(Event::ShimGone)
             }
         }

@@ -40,9 +40,10 @@ pub(super) fn timing(wire: Option<v1::WorkerTiming>) -> Result<Timing, WireError
         kill_ms,
         accept_ms,
         rho_ppm,
+        poll_ms,
     } = wire.ok_or(bad("timing", "must be set"))?;
-    if heartbeat_min_ms == 0 || heartbeat_min_ms > heartbeat_max_ms || rpc_ms == 0 {
-        return Err(bad("timing", "has no heartbeat or no limit of a call"));
+    if heartbeat_min_ms == 0 || heartbeat_min_ms > heartbeat_max_ms || rpc_ms == 0 || poll_ms == 0 {
+        return Err(bad("timing", "has no heartbeat, no limit of a call or no length of a poll"));
     }
     Ok(Timing {
         heartbeat_min: span(heartbeat_min_ms),
@@ -52,6 +53,7 @@ pub(super) fn timing(wire: Option<v1::WorkerTiming>) -> Result<Timing, WireError
         kill: span(kill_ms),
         accept: span(accept_ms),
         rho_ppm,
+        poll: span(poll_ms),
     })
 }
 

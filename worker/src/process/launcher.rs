@@ -8,6 +8,7 @@ use std::os::unix::net::UnixStream as StdStream;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
+use hera_common::chain::Chain;
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, Interest};
 use tokio::net::UnixStream;
@@ -153,7 +154,7 @@ impl Shim {
                 Ok(None) => {}
                 Ok(Some(report)) => return Some(report),
                 Err(error) => {
-                    tracing::error!(error = %error, "a shim's report cannot be read");
+                    tracing::error!(error = %Chain(&error), "a shim's report cannot be read");
                     return None;
                 }
             }

@@ -20,6 +20,7 @@ use rustix::time::{
     timerfd_settime,
 };
 
+use super::failed::{CallFailed, failed};
 use super::order::{BadMessage, Exit, Launch, Lines, Order, Report, StopCause, line};
 use super::stopper::{Step, Stopper};
 use super::sweep;
@@ -34,19 +35,19 @@ const READ_SIZE: usize = 65_536;
 /// What ends a shim before its job's tree is empty.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum ShimError {
-    #[error("a system call failed")]
-    System(#[from] io::Error),
-    #[error("a system call failed")]
-    Call(#[from] Errno),
-    #[error("the agent's order cannot be read")]
-    Order(#[from] BadMessage),
+    #[error(transparent)]
+    Call(#[from] CallFailed),
+    #[error("a message to or from the agent is none")]
+    Message(#[from] BadMessage),
+    #[error("the job's own process was never reaped")]
+    NotReaped,
 }
 
 /// Carries out one attempt; returns when nothing of the job's tree is left.
 pub(super) fn run(mut agent: UnixStream, child_ended: &OwnedFd) -> Result<(), ShimError> {
-    setsid()?;
-    set_child_subreaper(Some(getpid()))?;
-    rustix::thread::set_name(c"hera-shim")?;
+    setsid().map_err(failed("setsid"))?;
+    set_child_subreaper(Some(getpid())).map_err(failed("becoming a subreaper"))?;
+    rustix::thread::set_name(c"hera-shim").map_err(failed("naming the process"))?;
     let mut lines = Lines::default();
     let Some(launch) = first_order(&mut agent, &mut lines)? else { return Ok(()) };
     let job = match spawn(&launch) {
@@ -87,7 +88,7 @@ fn first_order(agent: &mut UnixStream, lines: &mut Lines) -> Result<Option<Launc
             Some(Order::Stop { .. } | Order::Deadline { .. }) => continue,
             None => {}
         }
-        match agent.read(&mut buffer)? {
+        match agent.read(&mut buffer).map_err(failed("reading an order"))? {
             0 => return Ok(None),
             n => lines.add(buffer.get(..n).unwrap_or_default()),
         }
@@ -153,7 +154,8 @@ struct Shim {
 impl Shim {
     /// Goes round until the tree is empty.
     fn watch(&mut self, child_ended: &OwnedFd) -> Result<(), ShimError> {
-        let timer = timerfd_create(TimerfdClockId::Boottime, TimerfdFlags::CLOEXEC)?;
+        let timer = timerfd_create(TimerfdClockId::Boottime, TimerfdFlags::CLOEXEC);
+        let timer = timer.map_err(failed("timerfd_create"))?;
         loop {
             self.reap()?;
             if self.empty {
@@ -167,13 +169,13 @@ impl Shim {
             while let Some(step) = self.stopper.step(now) {
                 self.perform(step)?;
             }
-            arm(&timer, self.stopper.wake_at())?;
+            arm(&timer, self.stopper.wake_at()).map_err(failed("timerfd_settime"))?;
             let mut fds =
                 vec![PollFd::new(child_ended, PollFlags::IN), PollFd::new(&timer, PollFlags::IN)];
             fds.extend(self.agent.as_ref().map(|agent| PollFd::new(agent, PollFlags::IN)));
             match poll(&mut fds, None) {
                 Ok(_) | Err(Errno::INTR) => {}
-                Err(error) => return Err(error.into()),
+                Err(error) => return Err(failed("poll")(error).into()),
             }
             drain(child_ended);
         }
@@ -182,7 +184,7 @@ impl Shim {
     /// Takes every child that has ended: the job, and orphans of its tree.
     fn reap(&mut self) -> Result<(), ShimError> {
         loop {
-            match sys::reap()? {
+            match sys::reap().map_err(failed("wait4"))? {
                 Reap::Ended(ended) if ended.pid == self.job => {
                     let now = clock::boot();
                     self.main = Some((ended, now, clock::wall()));
@@ -210,7 +212,7 @@ impl Shim {
                 Ok((_, n)) => self.lines.add(buffer.get(..n).unwrap_or_default()),
                 Err(Errno::AGAIN) => break,
                 Err(Errno::INTR) => {}
-                Err(error) => return Err(error.into()),
+                Err(error) => return Err(failed("recv")(error).into()),
             }
         }
         while let Some(order) = self.lines.next()? {
@@ -260,9 +262,7 @@ impl Shim {
 
     /// Writes down how it ended, then says so.
     fn finish(&mut self) -> Result<(), ShimError> {
-        let Some((main, ended, ended_wall)) = self.main else {
-            return Err(io::Error::other("the job's own process was never reaped").into());
-        };
+        let (main, ended, ended_wall) = self.main.ok_or(ShimError::NotReaped)?;
         let exit = Exit {
             note: std::mem::take(&mut self.note),
             code: main.code,

@@ -9,13 +9,15 @@ use std::os::fd::{AsFd as _, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::process::ExitCode;
 
+use hera_common::chain::Chain;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg};
 use rustix::process::{Pid, Signal, getpid, kill_process, set_child_subreaper, setsid};
 use rustix::stdio::{dup2_stdin, dup2_stdout};
 
-use super::shim;
+use super::failed::{CallFailed, failed};
+use super::shim::{self, ShimError};
 use super::sweep;
 use super::sys::{self, Forked, OneThread, Reap};
 
@@ -24,10 +26,24 @@ pub(super) const READY: u8 = b'r';
 
 /// Serves until the agent has gone and everything has ended.
 pub(super) fn main() -> ExitCode {
-    match Spawner::start().and_then(Spawner::serve) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(_told_by_the_exit_code) => ExitCode::FAILURE,
-    }
+    let served = Spawner::start().map_err(SpawnerError::from).and_then(Spawner::serve);
+    served.map_or_else(|error| tell(&error), |()| ExitCode::SUCCESS)
+}
+
+/// The worker's own stderr is all that is open here.
+#[expect(clippy::print_stderr, reason = "a process without a log; its parent's is on stderr, too")]
+fn tell(error: &SpawnerError) -> ExitCode {
+    eprintln!("hera-worker: {}", Chain(error));
+    ExitCode::FAILURE
+}
+
+/// Why this process, or one that it has become, ends too early.
+#[derive(Debug, thiserror::Error)]
+enum SpawnerError {
+    #[error("the spawner cannot go on")]
+    Spawner(#[from] CallFailed),
+    #[error("the shim of an attempt cannot go on")]
+    Shim(#[from] ShimError),
 }
 
 struct Spawner {
@@ -44,23 +60,27 @@ struct Spawner {
 }
 
 impl Spawner {
-    fn start() -> io::Result<Self> {
-        let proof = OneThread::prove()?.ok_or_else(|| io::Error::other("more than one thread"))?;
+    fn start() -> Result<Self, CallFailed> {
+        let proof = OneThread::prove().and_then(|proof| {
+            proof.ok_or_else(|| io::Error::other("there is more than one thread"))
+        });
+        let proof = proof.map_err(failed("counting the threads"))?;
         sys::close_inherited(&proof);
         // The agent hands over its stream as stdin and its lock as stdout. Nobody else may hold the
         // stream, nor may a job hold the lock.
-        let control = io::stdin().as_fd().try_clone_to_owned()?;
-        let lock = io::stdout().as_fd().try_clone_to_owned()?;
-        let nothing = File::options().read(true).write(true).open("/dev/null")?;
-        dup2_stdin(&nothing)?;
-        dup2_stdout(&nothing)?;
+        let control = io::stdin().as_fd().try_clone_to_owned().map_err(failed("dup of stdin"))?;
+        let lock = io::stdout().as_fd().try_clone_to_owned().map_err(failed("dup of stdout"))?;
+        let nothing = File::options().read(true).write(true).open("/dev/null");
+        let nothing = nothing.map_err(failed("opening /dev/null"))?;
+        dup2_stdin(&nothing).map_err(failed("dup2 to stdin"))?;
+        dup2_stdout(&nothing).map_err(failed("dup2 to stdout"))?;
         // Signals to the agent's group or terminal are the agent's: it drains, its jobs go on.
-        setsid()?;
-        set_child_subreaper(Some(getpid()))?;
-        rustix::thread::set_name(c"hera-spawner")?;
-        let child_ended = sys::block_signals()?;
+        setsid().map_err(failed("setsid"))?;
+        set_child_subreaper(Some(getpid())).map_err(failed("becoming a subreaper"))?;
+        rustix::thread::set_name(c"hera-spawner").map_err(failed("naming the process"))?;
+        let child_ended = sys::block_signals().map_err(failed("signalfd"))?;
         let mut control = UnixStream::from(control);
-        control.write_all(&[READY])?;
+        control.write_all(&[READY]).map_err(failed("saying that it is ready"))?;
         Ok(Self {
             control: Some(control),
             _lock: lock,
@@ -71,9 +91,9 @@ impl Spawner {
         })
     }
 
-    fn serve(mut self) -> io::Result<()> {
+    fn serve(mut self) -> Result<(), SpawnerError> {
         loop {
-            let any_left = self.reap()?;
+            let any_left = self.reap().map_err(failed("wait4"))?;
             if self.control.is_none() && !any_left {
                 return Ok(());
             }
@@ -84,12 +104,12 @@ impl Spawner {
             fds.extend(self.control.as_ref().map(|control| PollFd::new(control, PollFlags::IN)));
             match poll(&mut fds, None) {
                 Ok(_) | Err(Errno::INTR) => {}
-                Err(error) => return Err(error.into()),
+                Err(error) => return Err(failed("poll")(error).into()),
             }
             let asked = fds.get(1).is_some_and(|fd| !fd.revents().is_empty());
             shim::drain(&self.child_ended);
             let Some(control) = self.control.as_ref().filter(|_| asked) else { continue };
-            match receive(control)? {
+            match receive(control).map_err(failed("recvmsg"))? {
                 Some(agent) => match sys::fork(&self.proof) {
                     Ok(Forked::Child) => return self.become_shim(agent),
                     Ok(Forked::Parent(pid)) => {
@@ -103,11 +123,11 @@ impl Spawner {
     }
 
     /// On the child's side of the fork.
-    fn become_shim(self, agent: OwnedFd) -> io::Result<()> {
+    fn become_shim(self, agent: OwnedFd) -> Result<(), SpawnerError> {
         let Self { control, _lock, child_ended, .. } = self;
         // A copy kept here would hide the spawner's death from the agent.
         drop(control);
-        shim::run(UnixStream::from(agent), &child_ended).map_err(io::Error::other)
+        Ok(shim::run(UnixStream::from(agent), &child_ended)?)
     }
 
     /// Takes every child that has ended. True where some are left.

@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::net::SocketAddr;
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
@@ -36,6 +37,10 @@ pub(crate) struct State {
     pub(crate) files: BTreeMap<String, Vec<u8>>,
     /// Calls that get no answer.
     pub(crate) silent: BTreeSet<&'static str>,
+    /// Polls that come now stay open and are never answered, as those of a leader that hangs.
+    pub(crate) polls_hang: bool,
+    /// How many of them there were.
+    pub(crate) hanging_polls: u32,
     /// So many pieces of logs are stored, and the answer is lost.
     pub(crate) lost_answers: u32,
     /// Set where another one leads.
@@ -49,6 +54,7 @@ pub(crate) struct State {
 pub(crate) struct Fake {
     state: Arc<Mutex<State>>,
     more: Arc<Notify>,
+    epoch: Arc<AtomicI64>,
     pub(crate) address: SocketAddr,
 }
 
@@ -56,7 +62,12 @@ impl Fake {
     pub(crate) async fn start() -> Self {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
-        let fake = Self { state: Arc::default(), more: Arc::default(), address };
+        let fake = Self {
+            state: Arc::default(),
+            more: Arc::default(),
+            epoch: Arc::new(1.into()),
+            address,
+        };
         let server = tonic::transport::Server::builder()
             .add_service(WorkerServiceServer::new(fake.clone()))
             .serve_with_incoming(TcpListenerStream::new(listener));
@@ -122,6 +133,17 @@ impl Fake {
         state.held.get(&run).and_then(|token| state.logs.get(token)).cloned().unwrap_or_default()
     }
 
+    /// From now on it answers as the leader of a later term.
+    pub(crate) fn begins_a_term(&self) {
+        self.epoch.fetch_add(1, Ordering::SeqCst);
+    }
+
+    #[expect(clippy::unnecessary_wraps, reason = "the field of each answer is optional")]
+    fn header(&self) -> Option<v1::MasterHeader> {
+        let (epoch, store_id) = (self.epoch.load(Ordering::SeqCst), "fake".to_owned());
+        Some(v1::MasterHeader { epoch, store_id, leader_address: String::new() })
+    }
+
     fn answers(&self, call: &str) -> Result<(), Status> {
         let state = self.state();
         if let Some(leader) = &state.leader {
@@ -134,11 +156,6 @@ impl Fake {
         }
         Ok(())
     }
-}
-
-fn header() -> Option<v1::MasterHeader> {
-    let store_id = "fake".to_owned();
-    Some(v1::MasterHeader { epoch: 1, store_id, leader_address: String::new() })
 }
 
 impl State {
@@ -179,7 +196,7 @@ impl WorkerService for Fake {
         }
         state.registered.push(request);
         Ok(Response::new(v1::RegisterResponse {
-            header: header(),
+            header: self.header(),
             worker_id: 1,
             incarnation: i64::try_from(state.registered.len()).unwrap(),
             timing: Some(v1::WorkerTiming {
@@ -190,6 +207,7 @@ impl WorkerService for Fake {
                 kill_ms: 500,
                 accept_ms: 2_000,
                 rho_ppm: 10_000,
+                poll_ms: 20_000,
             }),
         }))
     }
@@ -199,6 +217,14 @@ impl WorkerService for Fake {
         request: Request<v1::PollRequest>,
     ) -> Result<Response<v1::PollResponse>, Status> {
         self.answers("poll")?;
+        let hangs = {
+            let mut state = self.state();
+            state.hanging_polls += u32::from(state.polls_hang);
+            state.polls_hang
+        };
+        if hangs {
+            std::future::pending::<()>().await;
+        }
         let v1::PollRequest { tokens, .. } = request.into_inner();
         let granted = || {
             let mut state = self.state();
@@ -216,7 +242,7 @@ impl WorkerService for Fake {
             let _nothing_came = tokio::time::timeout(POLL, self.more.notified()).await;
             assignments = granted();
         }
-        Ok(Response::new(v1::PollResponse { header: header(), assignments }))
+        Ok(Response::new(v1::PollResponse { header: self.header(), assignments }))
     }
 
     async fn start(
@@ -228,7 +254,7 @@ impl WorkerService for Fake {
         let mut state = self.state();
         state.started.extend(items.iter().map(|item| item.run_id));
         let verdicts = state.verdicts(&items);
-        Ok(Response::new(v1::StartResponse { header: header(), verdicts }))
+        Ok(Response::new(v1::StartResponse { header: self.header(), verdicts }))
     }
 
     async fn heartbeat(
@@ -242,7 +268,7 @@ impl WorkerService for Fake {
             *state.beats.entry(item.run_id).or_default() += 1;
         }
         let verdicts = state.verdicts(&items);
-        Ok(Response::new(v1::HeartbeatResponse { header: header(), verdicts }))
+        Ok(Response::new(v1::HeartbeatResponse { header: self.header(), verdicts }))
     }
 
     async fn finish(
@@ -259,7 +285,7 @@ impl WorkerService for Fake {
             verdicts.push(wire_verdict(item.run_id, &item.token, kind));
             if current { state.finished.push(item) } else { state.late.push(item) }
         }
-        Ok(Response::new(v1::FinishResponse { header: header(), verdicts }))
+        Ok(Response::new(v1::FinishResponse { header: self.header(), verdicts }))
     }
 
     async fn release(
@@ -272,7 +298,7 @@ impl WorkerService for Fake {
             |item: &v1::Released| wire_verdict(item.run_id, &item.token, v1::VerdictKind::Ok);
         let verdicts = items.iter().map(verdict).collect();
         self.state().released.extend(items);
-        Ok(Response::new(v1::ReleaseResponse { header: header(), verdicts }))
+        Ok(Response::new(v1::ReleaseResponse { header: self.header(), verdicts }))
     }
 
     async fn deregister(
@@ -281,7 +307,7 @@ impl WorkerService for Fake {
     ) -> Result<Response<v1::DeregisterResponse>, Status> {
         self.answers("deregister")?;
         self.state().deregistered.push(request.into_inner().gone);
-        Ok(Response::new(v1::DeregisterResponse { header: header() }))
+        Ok(Response::new(v1::DeregisterResponse { header: self.header() }))
     }
 
     async fn append_log(
@@ -300,7 +326,7 @@ impl WorkerService for Fake {
             state.lost_answers -= 1;
             return Err(Status::unavailable("the answer was lost"));
         }
-        Ok(Response::new(v1::AppendLogResponse { header: header(), size }))
+        Ok(Response::new(v1::AppendLogResponse { header: self.header(), size }))
     }
 
     async fn fetch_file(
@@ -310,6 +336,6 @@ impl WorkerService for Fake {
         self.answers("fetch_file")?;
         let found = self.state().files.get(&request.into_inner().digest).cloned();
         let content = found.ok_or_else(|| Status::not_found("no such file"))?.into();
-        Ok(Response::new(v1::FetchFileResponse { header: header(), content }))
+        Ok(Response::new(v1::FetchFileResponse { header: self.header(), content }))
     }
 }

@@ -195,9 +195,11 @@ async fn a_cancelled_attempt_is_stopped_and_told() {
     assert_eq!(fake.end_of(1).await.end(), v1::End::Cancelled);
     // Cancelled before it was started: given back, and never executed.
     fake.state().cancelled.insert(2);
-    fake.grant(2, "touch /tmp/never");
+    let never = worker.dir.path().join("never");
+    fake.grant(2, &format!("touch {}", never.display()));
     assert_eq!(fake.release_of(2).await.cause(), v1::ReleaseCause::Cancel);
     worker.is_clean().await;
+    assert!(!never.exists());
     assert!(!fake.state().finished.iter().any(|end| end.run_id == 2));
 }
 
@@ -288,6 +290,25 @@ async fn a_short_silence_of_the_leader_costs_nothing() {
     fake.until("a beat", |s| s.beats.get(&1).filter(|n| **n > before).copied()).await;
     std::fs::write(&go, "").unwrap();
     assert_eq!(fake.end_of(1).await.end(), v1::End::Succeeded);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_poll_that_hangs_is_left_when_a_leader_of_a_later_term_has_answered() {
+    let fake = Fake::start().await;
+    let worker = Worker::start(&fake, &["--capacity", "2"]);
+    fake.grant(1, "sleep 1000");
+    fake.started(1).await;
+    // For longer than this test may take.
+    fake.state().polls_hang = true;
+    fake.until("a poll that hangs", |s| (s.hanging_polls > 0).then_some(())).await;
+    fake.state().polls_hang = false;
+    fake.begins_a_term();
+    // A beat hears of the new term.
+    fake.grant(2, "exit 0");
+    assert_eq!(fake.end_of(2).await.end(), v1::End::Succeeded);
+    assert_eq!(fake.state().hanging_polls, 1);
+    fake.state().cancelled.insert(1);
+    worker.is_clean().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

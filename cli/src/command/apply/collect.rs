@@ -59,8 +59,8 @@ pub(super) fn collect(path: &Path) -> Result<Collected, Failure> {
 /// One job file from the standard input.
 fn from_input(input: impl io::Read) -> Result<Collected, Failure> {
     let name = STDIN.1;
-    let bytes = bounded(input, JOB_FILE_BYTES_MAX)
-        .map_err(|error| unreadable(Path::new(name), &error))?;
+    let bytes =
+        bounded(input, JOB_FILE_BYTES_MAX).map_err(|error| unreadable(Path::new(name), &error))?;
     let mut collected = Collected { source: name.to_owned(), ..Collected::default() };
     job_file(name.to_owned(), bytes, Path::new(""), &mut collected)?;
     Ok(collected)
