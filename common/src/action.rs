@@ -97,7 +97,7 @@ pub enum SkipReason {
 }
 
 impl SkipReason {
-    /// All of them, in the order of the design.
+    /// All of them, in the order in which they are shown.
     pub const ALL: [Self; 10] = [
         Self::Late,
         Self::Overlap,

@@ -198,7 +198,7 @@ pub enum FailReason {
 }
 
 impl FailReason {
-    /// All of them, in the order of the design.
+    /// All of them, in the order in which they are shown.
     pub const ALL: [Self; 9] = [
         Self::Exit,
         Self::Signal,

@@ -1,4 +1,4 @@
-//! What each end of an upstream means to an edge: the table of the design, as one function.
+//! What each end of an upstream means to an edge: one function, which its tests print as a table.
 
 use hera_common::action::{ActionEnd, SkipReason};
 use hera_common::spec::{CatchUp, On};
@@ -69,7 +69,7 @@ mod tests {
     use super::judge;
 
     #[test]
-    fn each_end_of_an_upstream_means_what_the_design_says() {
+    fn each_end_of_an_upstream_has_its_meaning() {
         let mut ends = vec![
             ActionEnd::Succeeded { forced: false },
             ActionEnd::Succeeded { forced: true },

@@ -331,7 +331,7 @@ pub enum VerdictKind {
     Cancel,
     Done,
     Fenced,
-    /// The store must be asked (an attempt that is not in memory); the shell does so: DONE or STORED if the run's
+    /// The store must be asked (an attempt that is not in memory); the shell does so: DONE if the run's
     /// final token is this one, else LOST or FENCED.
     Look,
 }

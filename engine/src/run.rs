@@ -11,26 +11,26 @@ use hera_common::time::Wall;
 
 use crate::input::ReleaseCause;
 
-/// What may happen to a run.
+/// What may happen to a run; `docs/run-states.md` draws it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RunEvent {
-    /// A worker's poll gets it: from the queue (T6), or from a holder whose lease has run out (T18).
+    /// A worker's poll gets it: from the queue, or from a holder whose lease has run out.
     Granted(Hold),
-    /// The holder says that it starts (T10); again: a renewal.
+    /// The holder says that it starts; again: a renewal.
     Started { token: Token },
-    /// The holder beats (T14).
+    /// The holder beats.
     Renewed { token: Token },
-    /// The holder reports an end (T15, T16); `retry_in` is the delay if there is to be a retry.
+    /// The holder reports an end; `retry_in` is the delay if there is to be a retry.
     Finished { token: Token, end: AttemptEnd, retry_in: Option<Duration> },
-    /// The holder gives it back (T11, T17).
+    /// The holder gives it back.
     Released { token: Token, cause: ReleaseCause },
-    /// The grant was not taken in time (T12).
+    /// The grant was not taken in time.
     NotTaken,
-    /// The lease has run out (T19, T21); a run that has a restart left stays as it is.
+    /// The lease has run out; a run that has a restart left stays as it is.
     Expired,
-    /// The worker came back without it (T22).
+    /// The worker came back without it.
     WorkerReturned,
-    /// Somebody wants it to end (T9, T13, T23).
+    /// Somebody wants it to end.
     Cancel(CancelReason),
     /// Its script cannot be rendered at the grant.
     Unrenderable,

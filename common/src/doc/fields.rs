@@ -26,7 +26,7 @@ impl Problems<'_> {
 /// The fields that a mapping may have.
 pub(super) struct Names {
     pub known: &'static [&'static [&'static str]],
-    /// Of the design, and not built yet.
+    /// Fields that will have a meaning and have none yet: refused by name, not as misspelt.
     pub later: &'static [&'static [&'static str]],
 }
 

@@ -11,7 +11,7 @@ use crate::spec::{CatchUp, Empty, Kind, On, Overlap, Period};
 pub(super) trait Label: Copy + PartialEq + 'static {
     /// All words, and what they mean.
     const WORDS: &'static [(&'static str, Self)];
-    /// Words of the design that are not built yet.
+    /// Words that will have a meaning and have none yet: refused by name, not as misspelt.
     const LATER: &'static [&'static str];
 
     /// The word.

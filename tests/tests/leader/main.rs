@@ -1,4 +1,4 @@
-//! A leader's memory and its store, by small stories: each was a fault that the simulator found.
+//! A leader's memory and its store, by small stories: each is the smallest case of a way in which they came apart.
 #![expect(
     clippy::unwrap_used,
     clippy::panic,

@@ -18,7 +18,7 @@ const EMPTY_WORDS: &[&str] = &[
     "info",
 ];
 
-/// The design's word for the state machine of one job.
+/// Here the word has a meaning: the state machine of one job.
 const HANDLERS: &[&str] = &["engine/src/handler"];
 
 /// Crates whose public functions take ids as types of their own.
