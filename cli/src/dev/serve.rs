@@ -4,7 +4,7 @@
 use std::error::Error;
 use std::fs::{self, DirBuilder};
 use std::io::{self, IsTerminal as _};
-use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::net::{Ipv4Addr, SocketAddr};
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
@@ -58,7 +58,7 @@ pub(crate) struct Served {
 /// A master and a worker that run.
 pub(crate) struct Servers {
     served: Served,
-    master: JoinHandle<Result<(), hera_master::RunError>>,
+    master: MasterTask,
     /// Runs while [`Servers::ended`] or [`Servers::stop`] is waited for; its attempts in tasks of its own.
     worker: Pin<Box<dyn Future<Output = Result<(), hera_worker::RunError>>>>,
     worker_ended: bool,
@@ -110,18 +110,8 @@ impl Servers {
         let mut announcement = Announcement::take(&base, &place::name(Some(&data_dir))).await?;
         let tasks = TaskTracker::new();
         let (stop_master, stop_worker) = (CancellationToken::new(), hera_worker::Stop::default());
-        let (tell, told) = oneshot::channel();
-        let ready = move |ready: hera_master::Ready| {
-            // Nobody listens any more only where this start was given up.
-            let _given_up = tell.send(ready.address).is_err();
-        };
         let config = master_config(&data_dir, folder.as_deref());
-        let mut master = tasks.spawn(hera_master::run(config, stop_master.clone(), ready));
-        let address = tokio::select! {
-            address = told => address.ok(),
-            ended = &mut master => return Err(master_ended(&ended)),
-        };
-        let Some(address) = address else { return Err(master_ended(&master.await)) };
+        let (master, address) = start_master(&tasks, config, &stop_master).await?;
         let address = address.to_string();
         let worker = worker_config(&data_dir, &address);
         let watched = CancellationToken::new();
@@ -174,6 +164,47 @@ impl Servers {
     }
 }
 
+type MasterTask = JoinHandle<Result<(), hera_master::RunError>>;
+
+/// Starts a master and waits until it serves. The usual port is taken where it is free, so that an address seen once
+/// stays right; else any.
+async fn start_master(
+    tasks: &TaskTracker,
+    config: hera_master::Config,
+    stop: &CancellationToken,
+) -> Result<(MasterTask, SocketAddr), Failure> {
+    let any = SocketAddr::from((config.listen.ip(), 0));
+    let elsewhere = hera_master::Config { listen: any, ..config.clone() };
+    let ended = match serving(tasks, config, stop).await {
+        Err(Ok(Err(hera_master::RunError::Listen { source, .. })))
+            if source.kind() == io::ErrorKind::AddrInUse =>
+        {
+            serving(tasks, elsewhere, stop).await
+        }
+        told => told,
+    };
+    ended.map_err(|ended| master_ended(&ended))
+}
+
+/// The master's task and its address; how it ended, where it ended before it served.
+async fn serving(
+    tasks: &TaskTracker,
+    config: hera_master::Config,
+    stop: &CancellationToken,
+) -> Result<(MasterTask, SocketAddr), Result<Result<(), hera_master::RunError>, JoinError>> {
+    let (tell, told) = oneshot::channel();
+    let ready = move |ready: hera_master::Ready| {
+        // Nobody listens any more only where this start was given up.
+        let _given_up = tell.send(ready.address).is_err();
+    };
+    let master = tasks.spawn(hera_master::run(config, stop.clone(), ready));
+    match told.await {
+        Ok(address) => Ok((master, address)),
+        // With its end it has let go of what tells.
+        Err(_ended) => Err(master.await),
+    }
+}
+
 /// The worker, once it is wanted.
 async fn work(
     config: hera_worker::Config,
@@ -205,7 +236,7 @@ fn master_ended(ended: &Result<Result<(), hera_master::RunError>, JoinError>) ->
 fn master_config(data_dir: &Path, folder: Option<&Path>) -> hera_master::Config {
     hera_master::Config {
         store: StorePlace::Folder(data_dir.to_owned()),
-        listen: listen(),
+        listen: SocketAddr::from((Ipv4Addr::LOCALHOST, PORT)),
         insecure: false,
         advertise: None,
         timing: Timing::default(),
@@ -229,16 +260,6 @@ fn worker_config(data_dir: &Path, address: &str) -> hera_worker::Config {
         name: "dev".to_owned(),
         drain_within: Some(DRAIN_WITHIN),
         ..hera_worker::Config::new(masters, data_dir.join("worker"))
-    }
-}
-
-/// The usual port where it is free, so that an address seen once stays right; else any.
-fn listen() -> SocketAddr {
-    let usual = SocketAddr::from((Ipv4Addr::LOCALHOST, PORT));
-    if TcpListener::bind(usual).is_ok() {
-        usual
-    } else {
-        SocketAddr::from((Ipv4Addr::LOCALHOST, 0))
     }
 }
 
