@@ -91,9 +91,13 @@ mod tests {
             "apply -f jobs --since soon",
             "cancel",
             "cancel a b@latest -m why",
+            "audit --job a/b --by ann --limit 5",
             "cluster -o yaml",
             "completions bash",
             "describe action a@20261130",
+            "delete",
+            "delete a b -m unused",
+            "describe group a/b",
             "describe worker w1",
             "dev",
             "dev jobs --data-dir d --until-idle",
@@ -109,6 +113,7 @@ mod tests {
             "get queue --limit 0",
             "get runs --reason exit",
             "get workers -o xml",
+            "history a/b --limit 3",
             "logs a -f --attempt 2",
             "logs a --attempt 0",
             "recover a b --follow --why again",
@@ -154,11 +159,19 @@ mod tests {
                 2 error: the following required arguments were not provided: <ACTION>...
             cancel a b@latest -m why
                 ok
+            audit --job a/b --by ann --limit 5
+                ok
             cluster -o yaml
                 ok
             completions bash
                 ok
             describe action a@20261130
+                ok
+            delete
+                2 error: the following required arguments were not provided: <JOB>...
+            delete a b -m unused
+                ok
+            describe group a/b
                 ok
             describe worker w1
                 2 error: unrecognized subcommand 'worker'
@@ -190,6 +203,8 @@ mod tests {
                 2 error: unexpected argument '--reason' found
             get workers -o xml
                 2 error: invalid value 'xml' for '--output <OUTPUT>' [possible values: table, json, yaml, name]
+            history a/b --limit 3
+                ok
             logs a -f --attempt 2
                 ok
             logs a --attempt 0

@@ -1,13 +1,16 @@
 //! The commands, one file each: what it takes, what it asks, what it prints.
 
 mod apply;
+mod audit;
 mod cancel;
 mod cluster;
 mod completions;
+mod delete;
 mod describe;
 mod dev;
 mod follow;
 mod get;
+mod history;
 mod logs;
 mod recover;
 mod render;
@@ -36,8 +39,11 @@ pub(crate) enum Command {
     Run(run::Run),
     Recover(recover::Recover),
     Cancel(cancel::Cancel),
+    Delete(delete::Delete),
     Logs(logs::Logs),
     Why(why::Why),
+    History(history::History),
+    Audit(audit::Audit),
     Slots(slots::Slots),
     Render(render::Render),
     Cluster(cluster::Cluster),
@@ -64,8 +70,11 @@ impl Command {
             Self::Run(command) => command.execute(session).await,
             Self::Recover(command) => command.execute(session).await,
             Self::Cancel(command) => command.execute(session).await,
+            Self::Delete(command) => command.execute(session).await,
             Self::Logs(command) => command.execute(session).await,
             Self::Why(command) => command.execute(session).await,
+            Self::History(command) => command.execute(session).await,
+            Self::Audit(command) => command.execute(session).await,
             Self::Slots(command) => command.execute(session).await,
             Self::Render(command) => command.execute(session).await,
             Self::Cluster(command) => command.execute(session).await,

@@ -8,6 +8,7 @@ use hera_common::doc::Applied;
 use hera_common::time::Version;
 
 pub use draft::{Draft, Drafted, draft};
+pub use words::differences;
 
 /// A set of job files, checked by themselves; applied whole or not at all.
 #[derive(Debug)]

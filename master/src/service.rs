@@ -6,6 +6,7 @@ pub(crate) mod apply;
 pub(crate) mod cluster;
 pub(crate) mod fault;
 pub(crate) mod filter;
+pub(crate) mod history;
 pub(crate) mod job;
 pub(crate) mod log;
 pub(crate) mod look;

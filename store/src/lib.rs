@@ -18,8 +18,8 @@ pub use load::{BadRow, BoundAction, Scope, Snapshot};
 pub use memory::{CommitFault, MemoryStore, Rows};
 pub use open::{BadPlace, Options, Place, StoreKind, open, open_sql};
 pub use read::{
-    ActionFilter, ActionPage, ActionStates, AttemptView, Dependent, LogRead, Page, RunFilter,
-    RunPage, RunStates, RunView,
+    ActionFilter, ActionPage, ActionStates, AttemptView, AuditFilter, AuditView, Dependent,
+    LogRead, Page, RunFilter, RunPage, RunStates, RunView,
 };
 pub use sql::SqlStore;
 pub use store::{Candidate, Seen, Store};

@@ -25,7 +25,8 @@ use hera_common::worker::WorkerRow;
 use crate::admit::{Needs, admit};
 use crate::load::{BoundAction, Scope, Snapshot};
 use crate::read::{
-    ActionFilter, ActionPage, AttemptView, Dependent, LogRead, Page, RunFilter, RunPage, RunView,
+    ActionFilter, ActionPage, AttemptView, AuditFilter, AuditView, Dependent, LogRead, Page,
+    RunFilter, RunPage, RunView,
 };
 use crate::store::{Candidate, Seen, Store};
 use crate::{CommitError, StoreError};
@@ -308,11 +309,25 @@ impl Store for MemoryStore {
         Ok(own.filter(|g| g.from <= to && g.to >= from).cloned().collect())
     }
 
-    async fn audit(&self, subject: Option<&str>, limit: u32) -> Result<Vec<AuditRow>, StoreError> {
+    async fn audit(&self, filter: &AuditFilter, limit: u32) -> Result<Vec<AuditView>, StoreError> {
+        let AuditFilter { subject, actor, before } = filter;
         let state = self.open()?;
         let most = usize::try_from(limit).unwrap_or(usize::MAX);
-        let wanted = |row: &&AuditRow| subject.is_none_or(|s| row.subject == s);
-        Ok(state.audit.iter().rev().filter(wanted).take(most).cloned().collect())
+        let about = |row: &AuditRow, subject: &String| {
+            let rest = row.subject.strip_prefix(subject);
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('@'))
+        };
+        let wanted = |view: &AuditView| {
+            subject.as_ref().is_none_or(|subject| about(&view.row, subject))
+                && actor.as_ref().is_none_or(|actor| view.row.asked.actor == *actor)
+                && before.is_none_or(|before| view.number < before)
+        };
+        let numbered = (1..).zip(&state.audit);
+        let views = numbered.map(|(number, row)| AuditView { number, row: row.clone() });
+        let mut found: Vec<AuditView> = views.filter(wanted).collect();
+        found.reverse();
+        found.truncate(most);
+        Ok(found)
     }
 
     async fn append_log(&self, fence: Fence, offset: u64, bytes: &[u8]) -> Result<u64, StoreError> {

@@ -2,6 +2,7 @@
 
 use hera_common::action::{Action, ActionEnd, ActionState, ActivePart, SkipReason};
 use hera_common::attempt::Attempt;
+use hera_common::audit::AuditRow;
 use hera_common::id::{ActionId, JobId};
 use hera_common::run::{CancelReason, FailReason, QueuedWhy, Run, RunState, Trigger};
 use hera_common::spec::On;
@@ -213,6 +214,23 @@ pub struct AttemptView {
     pub worker: String,
     /// Bytes of its log so far.
     pub log_bytes: u64,
+}
+
+/// Which rows of the audit; None is no limit.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct AuditFilter {
+    /// About this subject, or, where it is a job, about its actions (`subject@…`).
+    pub subject: Option<String>,
+    pub actor: Option<String>,
+    /// Only rows with a lower number (the next page).
+    pub before: Option<i64>,
+}
+
+/// A row of the audit with its number: a later row has a higher one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AuditView {
+    pub number: i64,
+    pub row: AuditRow,
 }
 
 /// A piece of a log.

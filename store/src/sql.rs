@@ -30,7 +30,6 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use hera_common::action::{Action, ActionEnd, Binding};
 use hera_common::attempt::Attempt;
-use hera_common::audit::AuditRow;
 use hera_common::id::{ActionId, Epoch, Fence, JobId, RunId, Token};
 use hera_common::job::{Gap, RevisionRow};
 use hera_common::run::Run;
@@ -39,7 +38,8 @@ use hera_common::unit::{Batch, Committed, Leadership};
 
 use crate::load::{BoundAction, Scope, Snapshot};
 use crate::read::{
-    ActionFilter, ActionPage, AttemptView, Dependent, LogRead, Page, RunFilter, RunPage, RunView,
+    ActionFilter, ActionPage, AttemptView, AuditFilter, AuditView, Dependent, LogRead, Page,
+    RunFilter, RunPage, RunView,
 };
 use crate::store::{Candidate, Seen, Store};
 use crate::{CommitError, StoreError};
@@ -210,8 +210,8 @@ impl Store for SqlStore {
         self.within(Purpose::LookOnce, look::gaps(&*self.db, job, (from, to))).await
     }
 
-    async fn audit(&self, subject: Option<&str>, limit: u32) -> Result<Vec<AuditRow>, StoreError> {
-        self.within(Purpose::LookOnce, look::audit(&*self.db, subject, limit)).await
+    async fn audit(&self, filter: &AuditFilter, limit: u32) -> Result<Vec<AuditView>, StoreError> {
+        self.within(Purpose::LookOnce, look::audit(&*self.db, filter, limit)).await
     }
 
     async fn append_log(&self, fence: Fence, offset: u64, bytes: &[u8]) -> Result<u64, StoreError> {

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use async_trait::async_trait;
 use hera_common::action::{Action, ActionEnd, Binding};
 use hera_common::attempt::Attempt;
-use hera_common::audit::AuditRow;
 use hera_common::id::{ActionId, Epoch, Fence, JobId, RunId, Token};
 use hera_common::job::{Gap, RevisionRow};
 use hera_common::run::Run;
@@ -14,7 +13,8 @@ use hera_common::unit::{Batch, Committed, Leadership};
 
 use crate::load::{BoundAction, Scope, Snapshot};
 use crate::read::{
-    ActionFilter, ActionPage, AttemptView, Dependent, LogRead, Page, RunFilter, RunPage, RunView,
+    ActionFilter, ActionPage, AttemptView, AuditFilter, AuditView, Dependent, LogRead, Page,
+    RunFilter, RunPage, RunView,
 };
 use crate::{CommitError, StoreError};
 
@@ -141,8 +141,8 @@ pub trait Store: Send + Sync + 'static {
     /// The gaps of a job that touch `[from, to]`.
     async fn gaps(&self, job: JobId, from: Version, to: Version) -> Result<Vec<Gap>, StoreError>;
 
-    /// The newest rows of the audit about `subject` (all where None).
-    async fn audit(&self, subject: Option<&str>, limit: u32) -> Result<Vec<AuditRow>, StoreError>;
+    /// Rows of the audit by filter, newest first, at most `limit`.
+    async fn audit(&self, filter: &AuditFilter, limit: u32) -> Result<Vec<AuditView>, StoreError>;
 
     /// Adds bytes to an attempt's log. Idempotent: what lies before the end of the log is not written again.
     /// Answers how many bytes the log then has; a chunk that begins beyond that is not taken.

@@ -10,14 +10,16 @@ use crate::output::keys::action_name;
 use crate::output::{WholeAction, WholeRun};
 use crate::session::Session;
 
-/// Tell all about one job, action or run
+/// Tell all about one job, group, action or run
 #[derive(Debug, Subcommand)]
 pub(crate) enum Describe {
     /// A job: its definition, its neighbours, its next slots
     Job(Job),
+    /// A group: its owner, its own config and defaults
+    Group(Group),
     /// An action: its state, what it waits for, its runs
     Action(Action),
-    /// A run: its state and its attempts
+    /// A run: its state, its attempts, and what they left in $HERA_OUTPUT
     Run(Run),
 }
 
@@ -25,6 +27,12 @@ pub(crate) enum Describe {
 pub(crate) struct Job {
     /// Its path
     job: String,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Group {
+    /// Its path
+    group: String,
 }
 
 #[derive(Debug, Args)]
@@ -47,13 +55,17 @@ impl Describe {
                 let whole = wire::whole_job(job_of(&client, job).await?)?;
                 session.out.one(&whole)?;
             }
+            Self::Group(Group { group }) => {
+                let whole = wire::whole_group(group_of(&client, group).await?)?;
+                session.out.one(&whole)?;
+            }
             Self::Action(Action { action }) => {
                 let whole = whole_action(&client, action.clone()).await?;
                 tell_which(session, &action, &action_name(&whole.action.job, whole.action.version));
                 session.out.one(&whole)?;
             }
             Self::Run(Run { run }) => {
-                let whole = whole_run(&client, run.clone()).await?;
+                let whole = whole_run(&client, run.clone(), Outputs::Shown).await?;
                 tell_which(session, &run, &whole.run.id.to_string());
                 session.out.one(&whole)?;
             }
@@ -81,6 +93,15 @@ pub(super) async fn job_of(client: &Client, path: String) -> Result<v1::Job, Fai
     wire::need(answer.job, "job")
 }
 
+async fn group_of(client: &Client, path: String) -> Result<v1::Group, Failure> {
+    let answer = client
+        .ask(Repeat::Safe, v1::GetGroupRequest { path }, async |channel, request| {
+            wire::groups(channel).get_group(request).await
+        })
+        .await?;
+    wire::need(answer.group, "group")
+}
+
 async fn whole_action(client: &Client, action: String) -> Result<WholeAction, Failure> {
     let answer = client
         .ask(Repeat::Safe, v1::GetActionRequest { action }, async |channel, request| {
@@ -98,14 +119,26 @@ async fn whole_action(client: &Client, action: String) -> Result<WholeAction, Fa
     })
 }
 
-pub(super) async fn whole_run(client: &Client, run: String) -> Result<WholeRun, Failure> {
+/// Whether what attempts left in `$HERA_OUTPUT` is asked for, too.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Outputs {
+    Shown,
+    LeftOut,
+}
+
+pub(super) async fn whole_run(
+    client: &Client,
+    run: String,
+    outputs: Outputs,
+) -> Result<WholeRun, Failure> {
+    let request = v1::GetRunRequest { run, outputs: outputs == Outputs::Shown };
     let answer = client
-        .ask(Repeat::Safe, v1::GetRunRequest { run }, async |channel, request| {
+        .ask(Repeat::Safe, request, async |channel, request| {
             wire::runs(channel).get_run(request).await
         })
         .await?;
     let v1::GetRunResponse { run, attempts } = answer;
     let run = wire::run(wire::need(run, "run")?);
     let attempts = attempts.into_iter().map(|attempt| wire::attempt(attempt, &run)).collect();
-    Ok(WholeRun { run, attempts })
+    Ok(WholeRun::new(run, attempts))
 }

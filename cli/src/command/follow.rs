@@ -3,7 +3,7 @@
 use hera_proto::v1;
 use tonic::{Code, Status};
 
-use super::describe::whole_run;
+use super::describe::{Outputs, whole_run};
 use super::wire;
 use crate::client::{Client, Repeat};
 use crate::exit::{Exit, Failure};
@@ -53,7 +53,7 @@ pub(super) async fn follow(
     loop {
         let before = printed;
         let broke = stream(client, out, run, attempt, &mut printed).await?;
-        let whole = whole_run(client, run.to_owned()).await?;
+        let whole = whole_run(client, run.to_owned(), Outputs::LeftOut).await?;
         if ended(&whole) {
             tell_end(out, &whole);
             return Ok(if whole.run.state == "succeeded" { Exit::Done } else { Exit::RunFailed });

@@ -61,17 +61,17 @@ struct OfJobs {
 
 /// How much of a list.
 #[derive(Debug, Clone, Copy, Args)]
-struct Limit {
+pub(super) struct Limit {
     /// At most so many rows [default: 100 in a table, else all]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     limit: Option<u32>,
 }
 
 /// One page, and the mark of the next.
-type Page<T> = (Vec<T>, String);
+pub(super) type Page<T> = (Vec<T>, String);
 
 /// Asks for page after page and prints them, up to the limit.
-async fn pages<T: Listed>(
+pub(super) async fn pages<T: Listed>(
     out: &mut Out,
     limit: Limit,
     ask: impl AsyncFn(v1::PageRequest) -> Result<Page<T>, Failure>,

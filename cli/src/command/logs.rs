@@ -3,7 +3,7 @@
 use clap::Args;
 use hera_proto::v1;
 
-use super::describe::{tell_which, whole_run};
+use super::describe::{Outputs, tell_which, whole_run};
 use super::follow::follow;
 use super::wire;
 use crate::client::{Client, Repeat};
@@ -33,7 +33,7 @@ impl Logs {
     pub(super) async fn execute(self, session: &mut Session<'_>) -> Result<Exit, Failure> {
         let client = session.client()?;
         // The run is found once, so that a newer one does not change what is read.
-        let run = whole_run(&client, self.of.clone()).await?.run;
+        let run = whole_run(&client, self.of.clone(), Outputs::LeftOut).await?.run;
         let name = run.id.to_string();
         let meant = format!("{}, {name}", action_name(&run.job, run.version));
         tell_which(session, &self.of, &meant);

@@ -83,6 +83,13 @@ impl ClusterService for Answers {
     ) -> Result<Response<v1::ListQueueResponse>, Status> {
         not_asked()
     }
+
+    async fn list_audit(
+        &self,
+        _request: Request<v1::ListAuditRequest>,
+    ) -> Result<Response<v1::ListAuditResponse>, Status> {
+        not_asked()
+    }
 }
 
 #[tonic::async_trait]

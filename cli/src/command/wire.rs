@@ -6,8 +6,8 @@ use tonic::transport::Channel;
 
 use crate::exit::Failure;
 use crate::output::keys::{
-    Action, Attempt, BesideAction, BesideRun, Binding, Change, Cluster, Group, Instant, Job,
-    Queued, Run, RunNumber, Slot, WholeJob, Why, Worker, shown,
+    Action, Attempt, AuditEntry, BesideAction, BesideRun, Binding, Change, Cluster, Group, Instant,
+    Job, Queued, Revision, Run, RunNumber, Slot, WholeGroup, WholeJob, Why, Worker, shown,
 };
 
 /// Makes a function that gives a service's client, with the limits of the contract.
@@ -178,6 +178,7 @@ pub(super) fn attempt(attempt: v1::Attempt, run: &Run) -> Attempt {
         ended_at_ms,
         log_bytes,
         late_report,
+        output,
     } = attempt;
     let (state, reason) = match outcome.filter(|outcome| !outcome.word.is_empty()) {
         Some(outcome) => words(Some(outcome)),
@@ -200,6 +201,7 @@ pub(super) fn attempt(attempt: v1::Attempt, run: &Run) -> Attempt {
         ended_at: instant(ended_at_ms),
         log_bytes,
         late_report: some(late_report),
+        output: output.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()),
         zone: run.beside.zone.clone(),
     }
 }
@@ -258,18 +260,51 @@ pub(super) fn job(job: v1::Job) -> (Job, String) {
 
 pub(super) fn whole_job(message: v1::Job) -> Result<WholeJob, Failure> {
     let (job, spec) = job(message);
-    let spec = if spec.is_empty() {
-        serde_json::Value::Null
-    } else {
-        serde_json::from_str(&spec)
-            .map_err(|error| Failure::answer(format_args!("the definition: {error}")))?
-    };
-    Ok(WholeJob { job, spec })
+    Ok(WholeJob { job, spec: document("the definition", &spec)? })
+}
+
+/// A JSON document; null where there is none.
+fn document(what: &str, text: &str) -> Result<serde_json::Value, Failure> {
+    if text.is_empty() {
+        return Ok(serde_json::Value::Null);
+    }
+    serde_json::from_str(text).map_err(|error| Failure::answer(format_args!("{what}: {error}")))
+}
+
+pub(super) fn revision(revision: v1::Revision, job: &str) -> Revision {
+    let v1::Revision { number, since_ms, created_at_ms, actor, why, details } = revision;
+    Revision {
+        job: job.to_owned(),
+        revision: number,
+        created_at: Instant::from_ms(created_at_ms),
+        since: Instant::from_ms(since_ms),
+        actor,
+        why: some(why),
+        details,
+    }
+}
+
+pub(super) fn audit_entry(entry: v1::AuditEntry) -> Result<AuditEntry, Failure> {
+    let v1::AuditEntry { at_ms, actor, why, verb, subject, old_json, new_json } = entry;
+    Ok(AuditEntry {
+        at: Instant::from_ms(at_ms),
+        actor,
+        verb,
+        subject,
+        why: some(why),
+        old: document("what was before", &old_json.unwrap_or_default())?,
+        new: document("what is after", &new_json.unwrap_or_default())?,
+    })
 }
 
 pub(super) fn group(group: v1::Group) -> Group {
     let v1::Group { id, path, owner, config, spec_json: _, jobs } = group;
     Group { id, group: path, owner: some(owner), config: config.into_iter().collect(), jobs }
+}
+
+pub(super) fn whole_group(message: v1::Group) -> Result<WholeGroup, Failure> {
+    let spec = document("the group's document", &message.spec_json)?;
+    Ok(WholeGroup { group: group(message), spec })
 }
 
 pub(super) fn worker(worker: v1::Worker) -> Worker {

@@ -282,6 +282,7 @@ mod tests {
             ended_at: None,
             log_bytes: 0,
             late_report: None,
+            output: None,
             zone: "UTC".to_owned(),
         }
     }

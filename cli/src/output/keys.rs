@@ -147,6 +147,9 @@ pub(crate) struct Attempt {
     pub ended_at: Option<Instant>,
     pub log_bytes: u64,
     pub late_report: Option<String>,
+    /// What it left in `$HERA_OUTPUT`, where that was asked for.
+    #[serde(skip)]
+    pub output: Option<String>,
     #[serde(skip)]
     pub zone: String,
 }
@@ -205,6 +208,40 @@ pub(crate) struct Group {
     pub jobs: u32,
 }
 
+/// A group with its own document.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(crate) struct WholeGroup {
+    #[serde(flatten)]
+    pub group: Group,
+    pub spec: serde_json::Value,
+}
+
+/// One edit of a job.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(crate) struct Revision {
+    pub job: String,
+    pub revision: i64,
+    pub created_at: Instant,
+    /// Its schedule holds from here on.
+    pub since: Instant,
+    pub actor: String,
+    pub why: Option<String>,
+    /// What is different from the one before.
+    pub details: Vec<String>,
+}
+
+/// One change that somebody asked for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(crate) struct AuditEntry {
+    pub at: Instant,
+    pub actor: String,
+    pub verb: String,
+    pub subject: String,
+    pub why: Option<String>,
+    pub old: serde_json::Value,
+    pub new: serde_json::Value,
+}
+
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct Worker {
     pub id: i64,
@@ -259,6 +296,14 @@ pub(crate) struct Change {
     /// Of a job.
     pub revision: Option<i64>,
     pub details: Vec<String>,
+}
+
+impl Change {
+    /// A job that is no more.
+    pub(crate) fn deleted(job: String) -> Self {
+        let (group, was, revision, details) = (None, None, None, Vec::new());
+        Self { kind: "deleted", job: Some(job), group, was, revision, details }
+    }
 }
 
 impl Why {

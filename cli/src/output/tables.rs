@@ -37,6 +37,11 @@ impl Sheet {
     }
 }
 
+/// Each line two blanks further to the right.
+fn indented(text: &str) -> String {
+    text.lines().map(|line| format!("  {line}\n")).collect()
+}
+
 fn or_empty(value: Option<&str>) -> String {
     value.unwrap_or_default().to_owned()
 }

@@ -6,7 +6,7 @@ use serde_json::Value;
 const SHOWN_MAX: usize = 60;
 
 /// The fields that differ, each `field: before -> after`. Both texts are job documents in JSON.
-pub(super) fn differences(before: &str, after: &str) -> Vec<String> {
+pub fn differences(before: &str, after: &str) -> Vec<String> {
     let read = |text: &str| serde_json::from_str(text).unwrap_or(Value::Null);
     let (Value::Object(before), Value::Object(after)) = (read(before), read(after)) else {
         return vec!["the definition".to_owned()];

@@ -15,7 +15,7 @@ use hera_engine::catalog::Catalog;
 use hera_engine::input::{
     Answer, Change, Effect, Input, Reply, Step, Tagged, Verdict, VerdictKind,
 };
-use hera_store::{Candidate, CommitFault, MemoryStore, Scope, Seen, Store as _};
+use hera_store::{AuditFilter, Candidate, CommitFault, MemoryStore, Scope, Seen, Store as _};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
@@ -193,7 +193,7 @@ impl World {
     }
 
     async fn audit(&self) -> usize {
-        self.store.audit(None, 100).await.unwrap().len()
+        self.store.audit(&AuditFilter::default(), 100).await.unwrap().len()
     }
 }
 

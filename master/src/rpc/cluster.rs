@@ -1,6 +1,8 @@
 //! The service of the cluster.
 
+use hera_common::audit::{Asked, AuditRow};
 use hera_proto::v1;
+use hera_store::AuditView;
 use tonic::{Request, Response, Status};
 use v1::cluster_service_server::ClusterService;
 
@@ -8,6 +10,7 @@ use super::status::status;
 use super::{Rpc, from_wire, to_wire};
 use crate::service::Site;
 use crate::service::cluster::{ShownCluster, ShownQueued, ShownWorker};
+use crate::service::history::AuditWanted;
 
 #[tonic::async_trait]
 impl ClusterService for Rpc {
@@ -42,6 +45,23 @@ impl ClusterService for Rpc {
         let queued = piece.rows.into_iter().map(queued).collect();
         Ok(Response::new(v1::ListQueueResponse { queued, next: piece.next }))
     }
+
+    async fn list_audit(
+        &self,
+        request: Request<v1::ListAuditRequest>,
+    ) -> Result<Response<v1::ListAuditResponse>, Status> {
+        let v1::ListAuditRequest { job, actor, page } = request.into_inner();
+        let page = from_wire::page(page).map_err(status)?;
+        let wanted = AuditWanted { job, actor };
+        let piece = self.service.list_audit(&wanted, &page).await.map_err(status)?;
+        let entries = piece.rows.into_iter().map(audit_entry).collect();
+        Ok(Response::new(v1::ListAuditResponse { entries, next: piece.next }))
+    }
+}
+
+fn audit_entry(view: AuditView) -> v1::AuditEntry {
+    let AuditRow { at, asked: Asked { actor, why }, verb, subject, old, new } = view.row;
+    v1::AuditEntry { at_ms: at.ms(), actor, why, verb, subject, old_json: old, new_json: new }
 }
 
 fn shown(site: &Site, cluster: ShownCluster) -> v1::GetClusterResponse {

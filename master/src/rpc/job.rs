@@ -11,6 +11,7 @@ use super::{Rpc, from_wire, to_wire};
 use crate::service::apply::{Attached, Files, ToApply};
 use crate::service::fault::Fault;
 use crate::service::filter::JobsWanted;
+use crate::service::history::ShownRevision;
 use crate::service::job::{ShownJob, ShownSlot, SlotsOf};
 
 #[tonic::async_trait]
@@ -54,6 +55,18 @@ impl JobService for Rpc {
         let path = from_wire::path("path", &path).map_err(status)?;
         self.service.delete_job(asked, &path).await.map_err(status)?;
         Ok(Response::new(v1::DeleteJobResponse {}))
+    }
+
+    async fn list_revisions(
+        &self,
+        request: Request<v1::ListRevisionsRequest>,
+    ) -> Result<Response<v1::ListRevisionsResponse>, Status> {
+        let v1::ListRevisionsRequest { path, page } = request.into_inner();
+        let path = from_wire::path("path", &path).map_err(status)?;
+        let page = from_wire::page(page).map_err(status)?;
+        let piece = self.service.list_revisions(&path, &page).await.map_err(status)?;
+        let revisions = piece.rows.into_iter().map(revision).collect();
+        Ok(Response::new(v1::ListRevisionsResponse { revisions, next: piece.next }))
     }
 
     async fn list_slots(
@@ -137,6 +150,18 @@ fn change(change: JobChange) -> v1::Change {
         JobChangeKind::Closed => v1::ChangeKind::Closed,
     };
     v1::Change { kind: kind.into(), job, was, revision: revision.raw(), details }
+}
+
+fn revision(shown: ShownRevision) -> v1::Revision {
+    let ShownRevision { row, details } = shown;
+    v1::Revision {
+        number: row.revision.raw(),
+        since_ms: row.since.ms(),
+        created_at_ms: row.created_at.ms(),
+        actor: row.actor,
+        why: row.why,
+        details,
+    }
 }
 
 fn shown(shown: ShownJob) -> v1::Job {

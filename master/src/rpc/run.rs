@@ -35,7 +35,8 @@ impl RunService for Rpc {
         &self,
         request: Request<v1::GetRunRequest>,
     ) -> Result<Response<v1::GetRunResponse>, Status> {
-        let (run, attempts) = self.service.get_run(&request.get_ref().run).await.map_err(status)?;
+        let v1::GetRunRequest { run, outputs } = request.into_inner();
+        let (run, attempts) = self.service.get_run(&run, outputs).await.map_err(status)?;
         let attempts = attempts.into_iter().map(to_wire::attempt).collect();
         Ok(Response::new(v1::GetRunResponse { run: Some(to_wire::run(run)), attempts }))
     }

@@ -93,7 +93,7 @@ pub(super) fn run(shown: ShownRun) -> v1::Run {
 }
 
 pub(super) fn attempt(shown: ShownAttempt) -> v1::Attempt {
-    let ShownAttempt { attempt, worker, log_bytes } = shown;
+    let ShownAttempt { attempt, worker, log_bytes, output } = shown;
     let Attempt { fence, number, state, leased_at, started_at, late_report, .. } = attempt;
     let word = state.word().to_owned();
     let (outcome, exit, ended_at) = match state {
@@ -119,5 +119,6 @@ pub(super) fn attempt(shown: ShownAttempt) -> v1::Attempt {
         ended_at_ms: ms(ended_at),
         log_bytes,
         late_report: late_report.unwrap_or_default(),
+        output,
     }
 }

@@ -1,7 +1,7 @@
 //! Looking at runs and their attempts. It must not change anything.
 
 use hera_engine::catalog::Catalog;
-use hera_store::{Page, RunFilter, RunPage, RunView};
+use hera_store::{AttemptView, Page, RunFilter, RunPage, RunView};
 
 use super::Service;
 use super::fault::Fault;
@@ -52,8 +52,12 @@ impl Service {
         })
     }
 
-    /// One run with its attempts.
-    pub(crate) async fn get_run(&self, name: &str) -> Result<(ShownRun, Vec<ShownAttempt>), Fault> {
+    /// One run with its attempts, and with `outputs` what each left.
+    pub(crate) async fn get_run(
+        &self,
+        name: &str,
+        outputs: bool,
+    ) -> Result<(ShownRun, Vec<ShownAttempt>), Fault> {
         let lead = self.lead()?;
         let catalog = lead.catalog();
         let view = self.find_run(&catalog, "run", name).await?;
@@ -64,12 +68,13 @@ impl Service {
             Some(bound) => shower.run_of(view.run, &bound.action),
             None => shower.run(view.run),
         };
-        let attempts = attempts.into_iter().map(|view| ShownAttempt {
-            attempt: view.attempt,
-            worker: view.worker,
-            log_bytes: view.log_bytes,
-        });
-        Ok((run, attempts.collect()))
+        let mut shown = Vec::with_capacity(attempts.len());
+        for AttemptView { attempt, worker, log_bytes } in attempts {
+            // One look for each attempt: a run has 50 at most, and most have one.
+            let output = if outputs { self.store().output(attempt.fence).await? } else { None };
+            shown.push(ShownAttempt { attempt, worker, log_bytes, output });
+        }
+        Ok((run, shown))
     }
 }
 

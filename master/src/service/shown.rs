@@ -48,6 +48,8 @@ pub(crate) struct ShownAttempt {
     pub(crate) attempt: Attempt,
     pub(crate) worker: String,
     pub(crate) log_bytes: u64,
+    /// What it left in `$HERA_OUTPUT`, where that was asked for.
+    pub(crate) output: Option<Vec<u8>>,
 }
 
 /// One end of a binding.

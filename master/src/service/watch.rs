@@ -90,7 +90,12 @@ impl Watcher {
             Change::Run { run, attempt } if takes(run.job) => {
                 let attempt = attempt.as_ref().map(|attempt| {
                     let worker = shower.worker(attempt.worker);
-                    Box::new(ShownAttempt { attempt: (**attempt).clone(), worker, log_bytes: 0 })
+                    Box::new(ShownAttempt {
+                        attempt: (**attempt).clone(),
+                        worker,
+                        log_bytes: 0,
+                        output: None,
+                    })
                 });
                 Some(Seen::Run { run: Box::new(shower.run((**run).clone())), attempt })
             }

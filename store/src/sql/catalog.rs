@@ -97,8 +97,7 @@ shared! {
     GROUP_LOAD: "group/load.sql"
     WORKER_LOAD: "worker/load.sql"
     GAP_TOUCHING: "gap/touching.sql"
-    AUDIT_NEWEST: "audit/newest.sql"
-    AUDIT_ABOUT: "audit/about.sql"
+    AUDIT_LIST: "audit/list.sql"
     OUTPUT: "output/read.sql"
     BLOB: "blob/read.sql"
 }

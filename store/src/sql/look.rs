@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use hera_common::action::{Action, ActionEnd, Binding, SkipReason};
 use hera_common::attempt::Attempt;
-use hera_common::audit::AuditRow;
 use hera_common::id::{ActionId, Fence, JobId, RunId, Token};
 use hera_common::job::{Gap, RevisionRow};
 use hera_common::run::Run;
@@ -18,7 +17,7 @@ use super::load::{Load, upstream, upstream_end};
 use super::{catalog, lead, list, row};
 use crate::StoreError;
 use crate::load::Scope;
-use crate::read::{AttemptView, Dependent, RunView};
+use crate::read::{AttemptView, AuditFilter, AuditView, Dependent, RunView};
 
 /// All rows of an answer, within a session.
 async fn all<T: Send>(
@@ -275,14 +274,29 @@ pub(crate) async fn gaps(
 
 pub(crate) async fn audit(
     db: &dyn Dialect,
-    subject: Option<&str>,
+    filter: &AuditFilter,
     limit: u32,
-) -> Result<Vec<AuditRow>, StoreError> {
-    let ask = match subject {
-        Some(subject) => Ask::of(catalog::AUDIT_ABOUT).bind(Bind::Text(subject.into())),
-        None => Ask::of(catalog::AUDIT_NEWEST),
-    };
-    rows(db, ask.bind(Bind::Int(i64::from(limit))), row::audit).await
+) -> Result<Vec<AuditView>, StoreError> {
+    let AuditFilter { subject, actor, before } = filter;
+    let mut ask = Ask::of(catalog::AUDIT_LIST);
+    if let Some(subject) = subject {
+        let of_its_actions = format!("{subject}@");
+        let length = i64::try_from(of_its_actions.chars().count()).unwrap_or(i64::MAX);
+        ask.push_bind(" AND (u.subject = ", Bind::Text(subject.into()));
+        ask.push_bind(" OR substr(u.subject, 1, CAST(", Bind::Int(length));
+        ask.push_bind(" AS integer)) = ", Bind::Text(of_its_actions.into()));
+        ask.push(")");
+    }
+    if let Some(actor) = actor {
+        ask.push_bind(" AND u.actor = ", Bind::Text(actor.into()));
+    }
+    if let Some(before) = before {
+        ask.push_bind(" AND u.audit_id < ", Bind::Int(*before));
+    }
+    ask.push_bind(" ORDER BY u.audit_id DESC LIMIT ", Bind::Int(i64::from(limit)));
+    let view =
+        |reader: &mut Reader<'_>| Ok(AuditView { number: reader.int()?, row: row::audit(reader)? });
+    rows(db, ask, view).await
 }
 
 pub(crate) async fn output(db: &dyn Dialect, fence: Fence) -> Result<Option<Vec<u8>>, StoreError> {

@@ -9,7 +9,7 @@ use hera_common::id::{Fence, JobId, RunId};
 use hera_common::run::RunEnd;
 use hera_common::snapshot::BadRow;
 use hera_common::unit::{Batch, Marks, Put, Unit, Write};
-use hera_store::{Options, Scope, Seen, Store, StoreError, open};
+use hera_store::{AuditFilter, Options, Scope, Seen, Store, StoreError, open};
 use hera_testkit::wait_for_async;
 use sqlx::Connection;
 
@@ -154,7 +154,7 @@ async fn a_commit_that_waits_behind_a_takeover_is_fenced() {
     };
     let (told, ()) = tokio::join!(commit, finish);
     assert!(matches!(told, Err(StoreError::NotLeader)), "{told:?}");
-    assert!(world.store.audit(None, 9).await.unwrap().is_empty());
+    assert!(world.audit(None, 9).await.is_empty());
 }
 
 #[tokio::test]
@@ -174,8 +174,11 @@ async fn a_store_that_does_not_answer_in_time_is_not_reachable() {
     // A new connection may itself take longer than this store's short patience.
     let again = async || world.try_commit(note("quick")).await.ok();
     wait_for_async("the store to answer again", LIMIT, again).await.unwrap();
-    let audit = place.store().audit(None, 9).await.unwrap();
-    assert!(audit.iter().all(|row| row.subject == "quick"), "the first was not made: {audit:?}");
+    let audit = place.store().audit(&AuditFilter::default(), 9).await.unwrap();
+    assert!(
+        audit.iter().all(|view| view.row.subject == "quick"),
+        "the first was not made: {audit:?}"
+    );
 }
 
 #[tokio::test]
@@ -209,7 +212,7 @@ async fn connections_that_broke_are_made_anew() {
                 WHERE application_name = 'hera' AND datname = current_database()";
     place.sql(kill).unwrap();
     assert_eq!(world.commit(vec![note(2)]).await, "D");
-    assert_eq!(world.store.audit(None, 9).await.unwrap().len(), 2);
+    assert_eq!(world.audit(None, 9).await.len(), 2);
 }
 
 /// Two jobs with an action and a run each, the second job's rows spoilt by `spoil`.

@@ -51,8 +51,8 @@ pub(crate) async fn each_kind_of_guard_holds_for_the_row_as_it_is(place: &impl P
         let units = vec![unit(guards, vec![Write::Audit(Box::new(rows::audit(1, "wrong")))])];
         assert_eq!(world.commit(units).await, "L", "{guard:?}");
     }
-    assert_eq!(world.store.audit(Some("right"), 100).await.unwrap().len(), 6);
-    assert_eq!(world.store.audit(Some("wrong"), 100).await.unwrap().len(), 0);
+    assert_eq!(world.audit(Some("right"), 100).await.len(), 6);
+    assert_eq!(world.audit(Some("wrong"), 100).await.len(), 0);
 }
 
 pub(crate) async fn a_unit_is_left_out_with_all_that_build_on_it(place: &impl Place) {
@@ -70,14 +70,14 @@ pub(crate) async fn a_unit_is_left_out_with_all_that_build_on_it(place: &impl Pl
         on(&[3], 5),
     ];
     assert_eq!(world.commit(units).await, "DLLDLD");
-    let kept = world.store.audit(Some("note"), 100).await.unwrap();
+    let kept = world.audit(Some("note"), 100).await;
     let kept: Vec<_> = kept.iter().map(|row| row.at.ms() - rows::MADE.ms()).collect();
     assert_eq!(kept, [5, 3, 0]);
 
     // What is not before it cannot be built on: a fault of the caller, and nothing is written.
     let told = world.try_commit(vec![on(&[], 6), on(&[1], 7)]).await;
     assert!(matches!(told, Err(StoreError::Corrupt { .. })), "{told:?}");
-    assert_eq!(world.store.audit(Some("note"), 100).await.unwrap().len(), 3);
+    assert_eq!(world.audit(Some("note"), 100).await.len(), 3);
 }
 
 pub(crate) async fn a_guard_is_judged_on_the_rows_as_the_units_before_leave_them(

@@ -3,12 +3,15 @@
 use std::collections::BTreeSet;
 
 use hera_common::action::{Action, ActionEnd, ActionState, ActivePart, Binding, SkipReason};
+use hera_common::audit::{Asked, AuditRow};
 use hera_common::id::{ActionId, JobId, RunId, Token};
 use hera_common::run::{FailReason, QueuedWhy, RunEnd, RunState, Trigger};
 use hera_common::spec::On;
 use hera_common::time::Wall;
 use hera_common::unit::{Put, Write};
-use hera_store::{ActionFilter, ActionStates, Page, RunFilter, RunStates, Scope, StoreError};
+use hera_store::{
+    ActionFilter, ActionStates, AuditFilter, Page, RunFilter, RunStates, Scope, StoreError,
+};
 
 use crate::rows;
 use crate::world::{Place, World, insert_action, insert_attempt, insert_run, update_action};
@@ -372,7 +375,7 @@ pub(crate) async fn history_is_kept_for_people(place: &impl Place) {
         ])
         .await;
     for n in 1..=4 {
-        let subject = if n % 2 == 0 { "even" } else { "odd" };
+        let subject = if n % 2 == 0 { "g/even" } else { "g/odd" };
         world.write(vec![Write::Audit(Box::new(rows::audit(n, subject)))]).await;
     }
     let job = JobId::from_raw(1);
@@ -387,9 +390,27 @@ pub(crate) async fn history_is_kept_for_people(place: &impl Place) {
     // A gap grows: one row for what lies together.
     world.write(vec![Write::Gap(rows::gap(1, 7, 12))]).await;
     assert_eq!(gaps(4, 99).await, [rows::gap(1, 7, 12)]);
-    let audit = async |subject, limit| world.store.audit(subject, limit).await.unwrap();
-    assert_eq!(audit(None, 2).await, [rows::audit(4, "even"), rows::audit(3, "odd")]);
-    assert_eq!(audit(Some("odd"), 9).await, [rows::audit(3, "odd"), rows::audit(1, "odd")]);
+    let by_bob = AuditRow {
+        asked: Asked { actor: "bob".to_owned(), why: "late".to_owned() },
+        ..rows::audit(5, "g/odd@1970-01-01T00:00:00Z")
+    };
+    world.write(vec![Write::Audit(Box::new(by_bob.clone()))]).await;
+    // Neither of a job whose name goes on, nor of one that is written otherwise.
+    for other in ["g/odder", "g/Odd@1970-01-01T00:00:00Z"] {
+        world.write(vec![Write::Audit(Box::new(rows::audit(6, other)))]).await;
+    }
+    let odd = [by_bob.clone(), rows::audit(3, "g/odd"), rows::audit(1, "g/odd")];
+    assert_eq!(world.audit(Some("g/odd"), 9).await, odd);
+    assert_eq!(world.audit(Some("g/odd"), 2).await, odd[..2]);
+    assert_eq!(world.audit(None, 9).await.len(), 7);
+    let list = async |filter: AuditFilter| world.store.audit(&filter, 9).await.unwrap();
+    let of = |actor: &str| AuditFilter { actor: Some(actor.to_owned()), ..AuditFilter::default() };
+    let found = list(of("bob")).await;
+    assert_eq!(found.iter().map(|view| &view.row).collect::<Vec<_>>(), [&by_bob]);
+    let before = AuditFilter { before: Some(found[0].number), ..AuditFilter::default() };
+    let older: Vec<_> = list(before).await.into_iter().map(|view| view.row).collect();
+    assert_eq!(older.first(), Some(&rows::audit(4, "g/even")));
+    assert_eq!(older.len(), 4);
 }
 
 pub(crate) async fn attempts_are_found_by_run_and_by_token(place: &impl Place) {

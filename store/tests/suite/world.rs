@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use hera_common::action::Action;
+use hera_common::audit::AuditRow;
 use hera_common::id::{ActionId, Epoch, RunId, Seq, Token};
 use hera_common::run::Run;
 use hera_common::unit::{Batch, Committed, Guard, Marks, Outcome, Put, Unit, Write};
-use hera_store::{Candidate, Scope, Seen, Snapshot, Store, StoreError};
+use hera_store::{AuditFilter, Candidate, Scope, Seen, Snapshot, Store, StoreError};
 
 use crate::rows;
 
@@ -84,6 +85,13 @@ impl World {
         // Of a clock that goes on by itself two looks differ.
         snapshot.store_now = rows::MADE;
         snapshot
+    }
+
+    /// The newest rows of the audit.
+    pub(crate) async fn audit(&self, subject: Option<&str>, limit: u32) -> Vec<AuditRow> {
+        let filter = AuditFilter { subject: subject.map(str::to_owned), ..AuditFilter::default() };
+        let views = self.store.audit(&filter, limit).await.unwrap();
+        views.into_iter().map(|view| view.row).collect()
     }
 
     pub(crate) async fn run_row(&self, id: i64) -> Run {

@@ -18,6 +18,7 @@ mod lost_worker;
 mod many_due;
 mod night;
 mod outages;
+mod records;
 mod refusals;
 mod rename;
 mod standby;

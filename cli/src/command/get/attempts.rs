@@ -6,7 +6,7 @@ use futures::{StreamExt as _, TryStreamExt as _, stream};
 use super::runs::OfRuns;
 use super::{Limit, pages};
 use crate::client::Client;
-use crate::command::describe::whole_run;
+use crate::command::describe::{Outputs, whole_run};
 use crate::exit::{Exit, Failure};
 use crate::output::keys::Attempt;
 use crate::session::Session;
@@ -52,7 +52,7 @@ fn is_run(text: &str) -> bool {
 }
 
 async fn attempts(client: &Client, run: String) -> Result<Vec<Attempt>, Failure> {
-    Ok(whole_run(client, run).await?.attempts)
+    Ok(whole_run(client, run, Outputs::LeftOut).await?.attempts)
 }
 
 #[cfg(test)]

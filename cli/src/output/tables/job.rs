@@ -1,11 +1,13 @@
 //! Jobs, groups, slots, and what an apply changes.
 
-use crate::output::keys::{Change, Group, Job, Rendered, Slot, WholeJob};
+use crate::output::keys::{
+    AuditEntry, Change, Group, Job, Rendered, Revision, Slot, WholeGroup, WholeJob,
+};
 use crate::output::span::{at, local};
 use crate::output::style::Tone;
 use crate::output::{Cell, Described, Listed, Look};
 
-use super::{Sheet, or_empty};
+use super::{Sheet, indented, or_empty};
 
 /// Characters of a schedule or a note in a table, so that a row stays a line.
 const SHORT: usize = 48;
@@ -62,11 +64,7 @@ impl Described for WholeJob {
         let mut text = sheet.text(look);
         if let Some(script) = self.spec.get("script").and_then(serde_json::Value::as_str) {
             text.push_str("\nscript\n");
-            for line in script.lines() {
-                text.push_str("  ");
-                text.push_str(line);
-                text.push('\n');
-            }
+            text.push_str(&indented(script));
         }
         text
     }
@@ -92,6 +90,69 @@ impl Listed for Group {
 
     fn name(&self) -> String {
         if self.group.is_empty() { "/".to_owned() } else { self.group.clone() }
+    }
+}
+
+impl Described for WholeGroup {
+    fn text(&self, look: Look) -> String {
+        let group = &self.group;
+        let mut sheet = Sheet::new();
+        sheet.line("group", group.name());
+        sheet.line("owner", or_empty(group.owner.as_deref()));
+        sheet.line("jobs", group.jobs.to_string());
+        let mut key = "config";
+        for (name, value) in &group.config {
+            sheet.line(key, format!("{name}={value}"));
+            key = "";
+        }
+        let defaults = self.spec.get("defaults").and_then(serde_json::Value::as_object);
+        let mut key = "defaults";
+        for (name, value) in defaults.into_iter().flatten().filter(|(_, value)| !value.is_null()) {
+            let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            sheet.line(key, format!("{name}: {value}"));
+            key = "";
+        }
+        sheet.text(look)
+    }
+
+    fn name(&self) -> String {
+        self.group.name()
+    }
+}
+
+impl Listed for Revision {
+    const HEAD: &'static [&'static str] = &["REVISION", "MADE", "ACTOR", "WHAT", "REASON"];
+
+    fn row(&self, _look: Look) -> Vec<Cell> {
+        vec![
+            Cell::plain(self.revision.to_string()),
+            Cell::plain(self.created_at.to_string()),
+            Cell::plain(&self.actor),
+            Cell::plain(short(&self.details.join("; "))),
+            Cell::plain(short(&or_empty(self.why.as_deref()))),
+        ]
+    }
+
+    fn name(&self) -> String {
+        self.revision.to_string()
+    }
+}
+
+impl Listed for AuditEntry {
+    const HEAD: &'static [&'static str] = &["AT", "ACTOR", "VERB", "SUBJECT", "REASON"];
+
+    fn row(&self, _look: Look) -> Vec<Cell> {
+        vec![
+            Cell::plain(self.at.to_string()),
+            Cell::plain(&self.actor),
+            Cell::plain(&self.verb),
+            Cell::plain(&self.subject),
+            Cell::plain(short(&or_empty(self.why.as_deref()))),
+        ]
+    }
+
+    fn name(&self) -> String {
+        self.subject.clone()
     }
 }
 

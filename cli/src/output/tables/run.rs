@@ -5,15 +5,24 @@ use crate::output::span::{at, between, local, span};
 use crate::output::style::Tone;
 use crate::output::{Cell, Described, Listed, Look, Table};
 
-use super::{Sheet, or_empty};
+use super::{Sheet, indented, or_empty};
 
 /// A run with its attempts.
 #[derive(Debug, serde::Serialize)]
 pub(crate) struct WholeRun {
     #[serde(flatten)]
     pub run: Run,
+    /// Of its last attempt that left one, as text.
+    pub output: Option<String>,
     #[serde(skip)]
     pub attempts: Vec<Attempt>,
+}
+
+impl WholeRun {
+    pub(crate) fn new(run: Run, attempts: Vec<Attempt>) -> Self {
+        let output = attempts.iter().rev().find_map(|attempt| attempt.output.clone());
+        Self { run, output, attempts }
+    }
 }
 
 fn version(run: &Run) -> String {
@@ -114,6 +123,13 @@ impl Described for WholeRun {
             }
             text.push_str("\nattempts\n");
             text.push_str(&table.text(look.style));
+        }
+        for attempt in &self.attempts {
+            let Some(output) = &attempt.output else { continue };
+            text.push_str("\noutput of attempt ");
+            text.push_str(&attempt.number.to_string());
+            text.push('\n');
+            text.push_str(&indented(output));
         }
         text
     }

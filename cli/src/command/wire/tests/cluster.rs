@@ -3,8 +3,8 @@
 use expect_test::expect;
 use hera_proto::v1;
 
-use super::super::{group, whole_cluster, worker};
-use super::{FORMATS, NOW, check_list, check_one};
+use super::super::{audit_entry, group, whole_cluster, whole_group, worker};
+use super::{FORMATS, NOW, THREE_IN_NEW_YORK, check_list, check_one};
 use crate::output::keys::Worker;
 
 #[test]
@@ -166,4 +166,93 @@ fn wire_group() -> v1::Group {
         spec_json: String::new(),
         jobs: 5,
     }
+}
+
+#[test]
+fn one_group() {
+    let spec_json = r#"{"owner":null,"config":{"wet_day_mm":"1.0"},"defaults":{"zone":"UTC"}}"#;
+    let whole = whole_group(v1::Group { spec_json: spec_json.to_owned(), ..wire_group() }).unwrap();
+    check_one(
+        &whole,
+        &FORMATS,
+        &expect![[r#"
+        group:     weather
+        jobs:      5
+        config:    wet_day_mm=1.0
+        defaults:  zone: UTC
+
+        {
+          "id": 1,
+          "group": "weather",
+          "owner": null,
+          "config": {
+            "wet_day_mm": "1.0"
+          },
+          "jobs": 5,
+          "spec": {
+            "config": {
+              "wet_day_mm": "1.0"
+            },
+            "defaults": {
+              "zone": "UTC"
+            },
+            "owner": null
+          }
+        }
+
+        id: 1
+        group: weather
+        owner: null
+        config:
+          wet_day_mm: "1.0"
+        jobs: 5
+        spec:
+          config:
+            wet_day_mm: "1.0"
+          defaults:
+            zone: UTC
+          owner: null
+
+        weather
+    "#]],
+    );
+    let broken = v1::Group { spec_json: "{".to_owned(), ..wire_group() };
+    assert!(whole_group(broken).is_err(), "a document that is none");
+}
+
+#[test]
+fn the_audit() {
+    let entry = || v1::AuditEntry {
+        at_ms: THREE_IN_NEW_YORK,
+        actor: "ann@host".to_owned(),
+        why: "the data is repaired".to_owned(),
+        verb: "recover".to_owned(),
+        subject: "weather/ingest/check@2026-11-30T08:00:00Z".to_owned(),
+        old_json: Some(r#"{"state":"failed"}"#.to_owned()),
+        new_json: None,
+    };
+    check_list(
+        || vec![audit_entry(entry()).unwrap()],
+        &expect![[r#"
+        AT                    ACTOR     VERB     SUBJECT                                    REASON
+        2026-11-30T08:00:00Z  ann@host  recover  weather/ingest/check@2026-11-30T08:00:00Z  the data is repaired
+
+        [
+        {"at":"2026-11-30T08:00:00Z","actor":"ann@host","verb":"recover","subject":"weather/ingest/check@2026-11-30T08:00:00Z","why":"the data is repaired","old":{"state":"failed"},"new":null}
+        ]
+
+        - at: "2026-11-30T08:00:00Z"
+          actor: ann@host
+          verb: recover
+          subject: weather/ingest/check@2026-11-30T08:00:00Z
+          why: the data is repaired
+          old:
+            state: failed
+          new: null
+
+        weather/ingest/check@2026-11-30T08:00:00Z
+    "#]],
+    );
+    let broken = v1::AuditEntry { old_json: Some("{".to_owned()), ..entry() };
+    assert!(audit_entry(broken).is_err());
 }

@@ -3,7 +3,7 @@
 use expect_test::expect;
 use hera_proto::v1;
 
-use super::super::{change, group_change, job, slot, whole_job};
+use super::super::{change, group_change, job, revision, slot, whole_job};
 use super::{THREE_IN_NEW_YORK, check_list, check_one};
 use crate::output::Format;
 use crate::output::keys::Rendered;
@@ -240,4 +240,52 @@ fn what_an_apply_changes() {
         "#]],
     );
     assert!(change(wire(v1::ChangeKind::Unspecified)).is_err(), "a kind that is not known");
+}
+
+#[test]
+fn the_history_of_a_job() {
+    let made = |number: i64, details: &[&str]| v1::Revision {
+        number,
+        since_ms: THREE_IN_NEW_YORK,
+        created_at_ms: THREE_IN_NEW_YORK,
+        actor: "ann@host".to_owned(),
+        why: if number == 1 { String::new() } else { "it was late".to_owned() },
+        details: details.iter().map(|text| (*text).to_owned()).collect(),
+    };
+    check_list(
+        || {
+            let both = [made(2, &["script changed", "zone: UTC -> Asia/Tokyo"]), made(1, &[])];
+            both.into_iter().map(|one| revision(one, "weather/day")).collect()
+        },
+        &expect![[r#"
+            REVISION  MADE                  ACTOR     WHAT                                     REASON
+            2         2026-11-30T08:00:00Z  ann@host  script changed; zone: UTC -> Asia/Tokyo  it was late
+            1         2026-11-30T08:00:00Z  ann@host
+
+            [
+            {"job":"weather/day","revision":2,"created_at":"2026-11-30T08:00:00Z","since":"2026-11-30T08:00:00Z","actor":"ann@host","why":"it was late","details":["script changed","zone: UTC -> Asia/Tokyo"]},
+            {"job":"weather/day","revision":1,"created_at":"2026-11-30T08:00:00Z","since":"2026-11-30T08:00:00Z","actor":"ann@host","why":null,"details":[]}
+            ]
+
+            - job: weather/day
+              revision: 2
+              created_at: "2026-11-30T08:00:00Z"
+              since: "2026-11-30T08:00:00Z"
+              actor: ann@host
+              why: it was late
+              details:
+              - script changed
+              - "zone: UTC -> Asia/Tokyo"
+            - job: weather/day
+              revision: 1
+              created_at: "2026-11-30T08:00:00Z"
+              since: "2026-11-30T08:00:00Z"
+              actor: ann@host
+              why: null
+              details: []
+
+            2
+            1
+        "#]],
+    );
 }

@@ -111,56 +111,63 @@ fn attempts() {
 #[test]
 fn one_run() {
     let of = failed_run();
-    let whole = WholeRun { attempts: vec![attempt(wire_attempt(), &of)], run: of };
+    let attempts = vec![attempt(wire_attempt(), &of)];
+    let whole = WholeRun::new(of, attempts);
     check_one(
         &whole,
         &FORMATS,
         &expect![[r#"
-        run:       r42
-        job:       weather/ingest/check
-        version:   2026-11-30 03:00 -05:00 (2026-11-30T08:00:00Z)
-        trigger:   schedule (does not count)
-        state:     failed(exit)
-        worker:    w1
-        revision:  3
-        actor:     system
-        reason:    the data is repaired
-        queued:    2026-11-30 03:00 -05:00
-        started:   2026-11-30 03:00 -05:00
-        ended:     2026-11-30 03:00:01 -05:00
+            run:       r42
+            job:       weather/ingest/check
+            version:   2026-11-30 03:00 -05:00 (2026-11-30T08:00:00Z)
+            trigger:   schedule (does not count)
+            state:     failed(exit)
+            worker:    w1
+            revision:  3
+            actor:     system
+            reason:    the data is repaired
+            queued:    2026-11-30 03:00 -05:00
+            started:   2026-11-30 03:00 -05:00
+            ended:     2026-11-30 03:00:01 -05:00
 
-        attempts
-        ATTEMPT  WORKER  STATE         EXIT  STARTED                  TOOK  LOG      DETAIL
-        1        w1      failed(exit)  3     2026-11-30 03:00 -05:00  1.2s  1.4 KiB
+            attempts
+            ATTEMPT  WORKER  STATE         EXIT  STARTED                  TOOK  LOG      DETAIL
+            1        w1      failed(exit)  3     2026-11-30 03:00 -05:00  1.2s  1.4 KiB
 
-        {
-          "id": "r42",
-          "job": "weather/ingest/check",
-          "version": "2026-11-30T08:00:00Z",
-          "trigger": "schedule",
-          "state": "failed",
-          "reason": "exit",
-          "revision": 3,
-          "attempts": 1,
-          "actor": "system",
-          "started_at": "2026-11-30T08:00:00.250Z",
-          "ended_at": "2026-11-30T08:00:01.500Z"
-        }
+            output of attempt 1
+              rows=7
 
-        id: r42
-        job: weather/ingest/check
-        version: "2026-11-30T08:00:00Z"
-        trigger: schedule
-        state: failed
-        reason: exit
-        revision: 3
-        attempts: 1
-        actor: system
-        started_at: "2026-11-30T08:00:00.250Z"
-        ended_at: "2026-11-30T08:00:01.500Z"
+            {
+              "id": "r42",
+              "job": "weather/ingest/check",
+              "version": "2026-11-30T08:00:00Z",
+              "trigger": "schedule",
+              "state": "failed",
+              "reason": "exit",
+              "revision": 3,
+              "attempts": 1,
+              "actor": "system",
+              "started_at": "2026-11-30T08:00:00.250Z",
+              "ended_at": "2026-11-30T08:00:01.500Z",
+              "output": "rows=7\n"
+            }
 
-        r42
-    "#]],
+            id: r42
+            job: weather/ingest/check
+            version: "2026-11-30T08:00:00Z"
+            trigger: schedule
+            state: failed
+            reason: exit
+            revision: 3
+            attempts: 1
+            actor: system
+            started_at: "2026-11-30T08:00:00.250Z"
+            ended_at: "2026-11-30T08:00:01.500Z"
+            output: |
+              rows=7
+
+            r42
+        "#]],
     );
 }
 
@@ -189,5 +196,6 @@ fn wire_attempt() -> v1::Attempt {
         ended_at_ms: Some(THREE_IN_NEW_YORK + 1_500),
         log_bytes: 1_500,
         late_report: String::new(),
+        output: Some(b"rows=7\n".to_vec()),
     }
 }
