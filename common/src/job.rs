@@ -1,5 +1,6 @@
 //! The rows of jobs, their revisions and groups.
 
+use crate::hand::Hands;
 use crate::id::{GroupId, JobId, Revision, Seq};
 use crate::path::Path;
 use crate::time::{Version, Wall};
@@ -17,6 +18,7 @@ pub struct JobRow {
     pub open: bool,
     /// Why the job stands still: a row that cannot be read, a schedule that cannot be computed.
     pub parked: Option<String>,
+    pub hands: Hands,
     pub created_at: Wall,
     /// Set once; the row stays for its history.
     pub deleted_at: Option<Wall>,
@@ -44,6 +46,8 @@ pub struct RevisionRow {
     pub spec: String,
     pub actor: String,
     pub why: String,
+    /// Where the files came from; of a revision that a group's change made, as of the one before.
+    pub source: String,
     pub created_at: Wall,
 }
 
@@ -55,6 +59,7 @@ pub struct GroupRow {
     /// The group's own owner, config and defaults, as a document in JSON.
     pub spec: String,
     pub seq: Seq,
+    pub hands: Hands,
     pub created_at: Wall,
 }
 

@@ -5,6 +5,7 @@ pub mod attempt;
 pub mod audit;
 pub mod chain;
 pub mod doc;
+pub mod hand;
 pub mod id;
 pub mod job;
 pub mod limits;

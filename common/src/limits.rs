@@ -20,6 +20,10 @@ pub const OUTPUT_BYTES_MAX: usize = 64 << 10;
 pub const WHY_BYTES_MAX: usize = 4_000;
 /// Bytes of the name of an actor.
 pub const ACTOR_BYTES_MAX: usize = 200;
+/// Bytes of the name of a source: the path of a folder, mostly.
+pub const SOURCE_BYTES_MAX: usize = 1_000;
+/// Sources that are kept of one definition: more hands than that on one job are no longer told apart.
+pub const SOURCES_MAX: usize = 16;
 /// Jobs in one apply: all of a large installation at once.
 pub const APPLY_JOBS_MAX: usize = 100_000;
 /// Edges of one job.

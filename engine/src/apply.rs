@@ -10,10 +10,22 @@ use hera_common::time::Version;
 pub use draft::{Draft, Drafted, draft};
 pub use words::differences;
 
+/// What an apply does with what another hand changed since its source last applied it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OthersChanges {
+    /// It is refused where it would lose them.
+    Keep,
+    /// It replaces them, and tells what was lost.
+    Overwrite,
+}
+
 /// A set of job files, checked by themselves; applied whole or not at all.
 #[derive(Debug)]
 pub struct ApplySet {
     pub asked: Asked,
+    /// Where the files come from; not empty.
+    pub source: String,
+    pub others: OthersChanges,
     /// The catalog's edition against which they were checked.
     pub edition: u64,
     pub applied: Applied,

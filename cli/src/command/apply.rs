@@ -31,9 +31,12 @@ pub(crate) struct Apply {
     /// New jobs hold from this instant on (a day or a local time: of UTC), not from now
     #[arg(long, value_name = "T")]
     since: Option<When>,
-    /// Apply over changes that another hand has made
+    /// Replace what another hand has changed since this source was last applied
     #[arg(long)]
     overwrite: bool,
+    /// Where the files come from, if not from this folder: a name that is the same on all machines that apply them
+    #[arg(long, value_name = "NAME", env = "HERA_SOURCE")]
+    source: Option<String>,
     #[command(flatten)]
     because: Because,
 }
@@ -47,7 +50,7 @@ pub(super) struct Applied {
 
 impl Apply {
     pub(super) async fn execute(self, session: &mut Session<'_>) -> Result<Exit, Failure> {
-        let Self { file, prune, dry_run, since, overwrite, because } = self;
+        let Self { file, prune, dry_run, since, overwrite, source, because } = self;
         let client = session.client()?;
         let wish = v1::ApplyRequest {
             asked: Some(v1::Asked { actor: session.actor(), why: because.why }),
@@ -55,6 +58,7 @@ impl Apply {
             prune,
             since_ms: since.map(|since| since.ms("UTC")).transpose()?,
             overwrite,
+            source: source.unwrap_or_default(),
             ..v1::ApplyRequest::default()
         };
         let Applied { changes, warnings, unchanged } = apply(&client, &file, wish).await?;
@@ -78,6 +82,7 @@ pub(super) async fn apply(
     wish: v1::ApplyRequest,
 ) -> Result<Applied, Failure> {
     let Collected { files, attachments, source } = collect(path)?;
+    let source = if wish.source.is_empty() { source } else { wish.source.clone() };
     let request = v1::ApplyRequest { files, attachments, source, ..wish };
     let answer = client
         .ask(Repeat::Unsafe, request, async |channel, request| {

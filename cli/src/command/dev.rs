@@ -152,6 +152,8 @@ async fn load(client: &Client, served: &Served, actor: String) -> Result<Option<
     let wish = v1::ApplyRequest {
         asked: Some(v1::Asked { actor, why: "hera dev".to_owned() }),
         prune: true,
+        // The folder is what is meant to be there; what is lost is told.
+        overwrite: true,
         since_ms: Some(now.minus(LOOK_BACK).ms()),
         first_load_newest: true,
         ..v1::ApplyRequest::default()

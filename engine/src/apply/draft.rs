@@ -1,5 +1,8 @@
 //! The catalog as it would be after an apply, or every reason why it cannot be.
 
+mod hand;
+mod link;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -7,6 +10,7 @@ use hera_common::doc::{
     Applied, AppliedJob, Around, FieldError, GroupDoc, JobDoc, JobPlace, Known as _, Upstream,
     resolve_again,
 };
+use hera_common::hand::Hands;
 use hera_common::id::{JobId, Revision, Seq};
 use hera_common::job::{GroupRow, JobRow, RevisionRow};
 use hera_common::path::Path;
@@ -16,8 +20,7 @@ use hera_common::unit::Marks;
 
 use super::ApplySet;
 use super::words::differences;
-use crate::catalog::{Catalog, Group, Job, schedule};
-use crate::graph;
+use crate::catalog::{Catalog, Group, Job};
 use crate::input::{GroupChange, JobChange, JobChangeKind, Refusal, RefusalKind};
 use crate::plan::PlanError;
 
@@ -32,6 +35,7 @@ pub struct Draft {
     pub changes: Vec<JobChange>,
     pub group_changes: Vec<GroupChange>,
     pub unchanged: u32,
+    pub warnings: Vec<String>,
 }
 
 /// A job that is made or changed.
@@ -43,6 +47,8 @@ pub struct Drafted {
     pub revision: Option<RevisionRow>,
     /// The definition before, JSON.
     pub was: Option<String>,
+    /// Nothing is different but that the source has seen it: no news for anybody.
+    pub seen: bool,
 }
 
 impl Draft {
@@ -72,6 +78,8 @@ struct Drafting<'a> {
     places: BTreeMap<JobId, &'a JobPlace>,
     renamed: BTreeMap<Path, Path>,
     refusals: Vec<Refusal>,
+    /// What another hand changed: told where nothing is wrong with the files themselves.
+    others: Vec<Refusal>,
 }
 
 /// Computes what the set makes of the catalog.
@@ -97,10 +105,12 @@ pub fn draft(
             changes: Vec::new(),
             group_changes: Vec::new(),
             unchanged: 0,
+            warnings: Vec::new(),
         },
         places: BTreeMap::new(),
         renamed: BTreeMap::new(),
         refusals: Vec::new(),
+        others: Vec::new(),
     };
     drafting.groups(&set.applied);
     drafting.renames(&set.applied);
@@ -136,6 +146,7 @@ impl<'a> Drafting<'a> {
                         path: path.clone(),
                         spec: doc.to_json(),
                         seq: Seq::FIRST,
+                        hands: Hands::first(self.hand()),
                         created_at: self.now,
                     };
                     self.put_group(row, doc, None);
@@ -205,6 +216,7 @@ impl<'a> Drafting<'a> {
             seq: Seq::FIRST,
             open: job.open.unwrap_or(true),
             parked: None,
+            hands: Hands::first(self.hand()),
             created_at: self.now,
             deleted_at: None,
         };
@@ -212,7 +224,13 @@ impl<'a> Drafting<'a> {
         let revision = self.revision(&row, since, json.clone());
         self.draft.catalog.put(Job::first(row, job.spec.clone(), json, since));
         self.change(JobChangeKind::Created, &job.doc.path, Revision::from_raw(1), Vec::new());
-        self.draft.jobs.push(Drafted { id, new: true, revision: Some(revision), was: None });
+        self.draft.jobs.push(Drafted {
+            id,
+            new: true,
+            revision: Some(revision),
+            was: None,
+            seen: false,
+        });
         id
     }
 
@@ -232,13 +250,23 @@ impl<'a> Drafting<'a> {
             self.draft.changes.push(change_of(kind, &row));
         }
         let before = self.before.jobs.get(&id).map(|job| job.spec_json.clone());
-        if before.as_deref() == Some(json) && old.parked.is_none() {
-            if renamed.is_none() && open == old.row.open {
-                self.draft.unchanged += 1;
-                return id;
-            }
+        let same = before.as_deref() == Some(json) && old.parked.is_none();
+        if same && renamed.is_none() && open == old.row.open {
+            self.draft.unchanged += 1;
+            self.seen(old);
+            return id;
+        }
+        self.other_hand(old, Some((job, json)));
+        row.hands.change(self.hand());
+        if same {
             self.draft.catalog.put(Job { row, ..old.clone() });
-            self.draft.jobs.push(Drafted { id, new: false, revision: None, was: before });
+            self.draft.jobs.push(Drafted {
+                id,
+                new: false,
+                revision: None,
+                was: before,
+                seen: false,
+            });
             return id;
         }
         self.revise(old, row, (json.to_owned(), job.spec.clone()));
@@ -258,6 +286,7 @@ impl<'a> Drafting<'a> {
             new: false,
             revision: Some(revision),
             was: Some(old.spec_json.clone()),
+            seen: false,
         });
         self.draft.catalog.put(old.revised(row, spec, json, since));
     }
@@ -270,6 +299,7 @@ impl<'a> Drafting<'a> {
             spec,
             actor: self.set.asked.actor.clone(),
             why: self.set.asked.why.clone(),
+            source: row.hands.last.as_ref().map_or_else(String::new, |hand| hand.source.clone()),
             created_at: self.now,
         }
     }
@@ -287,6 +317,7 @@ impl<'a> Drafting<'a> {
             .cloned()
             .collect();
         for job in gone {
+            self.other_hand(&job, None);
             self.draft.catalog.remove(job.row.id);
             self.draft.deleted.push(job.row.id);
             self.draft.changes.push(change_of(JobChangeKind::Deleted, &job.row));
@@ -349,87 +380,6 @@ impl<'a> Drafting<'a> {
         Ok(Some((json, JobSpec::from_doc(&doc).map_err(first)?)))
     }
 
-    /// Edges by id, then the rules between jobs.
-    fn link(&mut self) {
-        let touched: BTreeSet<JobId> = self.draft.jobs.iter().map(|job| job.id).collect();
-        let orphans = self.draft.deleted.iter().filter_map(|id| self.before.downstream.get(id));
-        let orphans: BTreeSet<JobId> = orphans.flatten().copied().collect();
-        for id in touched.union(&orphans).copied() {
-            if self.draft.deleted.contains(&id) {
-                continue;
-            }
-            if let Err(fault) = self.draft.catalog.link(id) {
-                self.refuse_job(id, fault, RefusalKind::Conflict);
-            }
-        }
-        for drafted in touched.iter().copied() {
-            if let Err(fault) = self.check(drafted) {
-                self.refuse_job(drafted, fault, RefusalKind::Invalid);
-            }
-        }
-        if self.refusals.is_empty() {
-            self.check_graph(&touched);
-        }
-    }
-
-    /// The rules between jobs that only the whole graph shows. What was wrong before stops nobody
-    /// who does not touch it.
-    fn check_graph(&mut self, touched: &BTreeSet<JobId>) {
-        let Err(faults) = graph::check(&self.draft.catalog.nodes) else { return };
-        for fault in faults {
-            let concerned = fault.jobs().iter().copied().filter(|id| touched.contains(id));
-            let Some(at) = concerned.min_by_key(|id| (!self.places.contains_key(id), *id)) else {
-                continue;
-            };
-            let field = match &fault {
-                graph::Refusal::Cycle { path } => {
-                    let names: Vec<String> = path
-                        .iter()
-                        .chain(path.first())
-                        .map(|id| self.draft.catalog.name(*id))
-                        .collect();
-                    let names = names.join(" -> ");
-                    FieldError::new("depends_on", format!("the jobs wait for one another: {names}"))
-                }
-                graph::Refusal::Job { reason, .. } => {
-                    FieldError::new(reason.field(), reason.to_string())
-                }
-                graph::Refusal::Edge { edge, reason, .. } => {
-                    FieldError::new(format!("depends_on[{edge}]"), reason.to_string())
-                }
-            };
-            self.refuse_job(at, field, RefusalKind::Invalid);
-        }
-    }
-
-    fn check(&self, id: JobId) -> Result<(), FieldError> {
-        let Some(job) = self.draft.catalog.jobs.get(&id) else { return Ok(()) };
-        let Some(spec) = &job.spec else { return Ok(()) };
-        if let Some(spec) = &spec.schedule {
-            let birth = Version::at(self.now);
-            let read = schedule(spec)?;
-            // One that has come to its end is no reason to refuse another edit of the job.
-            let before = self.before.jobs.get(&id).and_then(|before| before.spec.as_ref());
-            if before.and_then(|before| before.schedule.as_ref()) != Some(spec) {
-                read.check_fires_from(birth).map_err(|fault| {
-                    FieldError::new(format!("schedule.{}", fault.field()), fault.to_string())
-                })?;
-            }
-        }
-        let Some(node) = self.draft.catalog.nodes.get(&id) else { return Ok(()) };
-        for (place, edge) in node.edges.iter().enumerate() {
-            let upstream = self.draft.catalog.jobs.get(&edge.upstream);
-            if let Some(upstream) = upstream.filter(|upstream| upstream.by_hand()) {
-                let problem = format!(
-                    "{} runs by hand only; an edge to such a job is not built yet",
-                    upstream.row.path
-                );
-                return Err(FieldError::new(format!("depends_on[{place}]"), problem));
-            }
-        }
-        Ok(())
-    }
-
     fn refuse(&mut self, place: &JobPlace, field: &str, problem: String, kind: RefusalKind) {
         self.refusals.push(refusal_at(place, FieldError::new(field, problem), kind));
     }
@@ -465,6 +415,9 @@ impl<'a> Drafting<'a> {
         if !self.refusals.is_empty() {
             return Err(self.refusals);
         }
+        if !self.others.is_empty() {
+            return Err(self.others);
+        }
         if !self.draft.jobs.is_empty()
             || !self.draft.deleted.is_empty()
             || !self.draft.groups.is_empty()
@@ -483,6 +436,12 @@ fn refusal_at(place: &JobPlace, fault: FieldError, kind: RefusalKind) -> Refusal
         place: format!("{}:{}", told.file, told.place),
         problem: told.problem,
     }
+}
+
+fn refusal(place: &JobPlace, field: &str, problem: String, kind: RefusalKind) -> Refusal {
+    let told = place.error(FieldError::new(field, problem));
+    let at = format!("{}:{}", told.file, told.place);
+    Refusal { kind, field: told.field, place: at, problem: told.problem }
 }
 
 fn change_of(kind: JobChangeKind, row: &JobRow) -> JobChange {

@@ -53,7 +53,7 @@ impl Engine {
             changes: drafted.changes.clone(),
             groups: drafted.group_changes.clone(),
             unchanged: drafted.unchanged,
-            warnings: Vec::new(),
+            warnings: drafted.warnings.clone(),
         };
         let nothing = drafted.catalog.edition == self.catalog.edition;
         if nothing {
@@ -129,6 +129,9 @@ impl Engine {
             }
             if let Some(revision) = &job.revision {
                 at.stage.write(unit, Write::Revision(Box::new(revision.clone())));
+            }
+            if job.seen {
+                continue;
             }
             let row = AuditRow {
                 at: at.now.wall,

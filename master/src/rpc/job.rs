@@ -1,6 +1,8 @@
 //! The service of jobs.
 
+use hera_common::limits::SOURCE_BYTES_MAX;
 use hera_common::time::Version;
+use hera_engine::apply::OthersChanges;
 use hera_engine::input::{Applied, GroupChange, JobChange, JobChangeKind};
 use hera_proto::v1;
 use tonic::{Request, Response, Status};
@@ -103,16 +105,22 @@ fn to_apply(wire: v1::ApplyRequest) -> Result<ToApply, Fault> {
         dry_run,
         prune,
         since_ms,
-        source: _,
-        overwrite: _,
+        source,
+        overwrite,
         first_load_newest,
     } = wire;
     let attached = |attachment: v1::Attachment| {
         let v1::Attachment { file, path, content, executable } = attachment;
         Attached { file, path, content, executable }
     };
+    let asked = from_wire::asked(asked)?;
+    from_wire::longest("source", source.len(), SOURCE_BYTES_MAX)?;
+    // One that does not say where its files come from is a hand of its own.
+    let source = if source.is_empty() { asked.actor.clone() } else { source };
     Ok(ToApply {
-        asked: from_wire::asked(asked)?,
+        asked,
+        source,
+        others: if overwrite { OthersChanges::Overwrite } else { OthersChanges::Keep },
         files: Files {
             texts: files.into_iter().map(|file| (file.name, file.text)).collect(),
             attached: attachments.into_iter().map(attached).collect(),

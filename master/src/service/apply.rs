@@ -46,6 +46,8 @@ pub(crate) struct Attached {
 #[derive(Debug, Clone)]
 pub(crate) struct ToApply {
     pub(crate) asked: Asked,
+    pub(crate) source: String,
+    pub(crate) overwrite: bool,
     pub(crate) files: Files,
     pub(crate) dry_run: bool,
     pub(crate) prune: bool,
@@ -117,6 +119,8 @@ fn needed(lease: Duration, site: &Site) -> Duration {
 fn set(wanted: &ToApply, edition: u64, applied: Checked) -> ApplySet {
     ApplySet {
         asked: wanted.asked.clone(),
+        source: wanted.source.clone(),
+        overwrite: wanted.overwrite,
         edition,
         applied,
         dry_run: wanted.dry_run,

@@ -114,12 +114,42 @@ impl From<Refusal> for Fault {
     }
 }
 
-/// Several refusals in one: the first that is more than a bad field, else all bad fields.
+/// Bytes of a message: it travels as a header, which is short.
+const WORDS_MAX: usize = 4_000;
+
+/// Several refusals in one: all conflicts if there are any, else the first that is more than a bad field, else all
+/// bad fields.
 pub(crate) fn refused(mut refusals: Vec<Refusal>) -> Fault {
+    let conflicts = refusals.iter().filter(|refusal| refusal.kind == RefusalKind::Conflict);
+    let conflicts: Vec<String> = conflicts.map(|refusal| placed(refusal)).collect();
+    if !conflicts.is_empty() {
+        return Fault::Conflict(some_of(&conflicts));
+    }
     match refusals.iter().position(|refusal| refusal.kind != RefusalKind::Invalid) {
         Some(place) => refusals.swap_remove(place).into(),
         None => Fault::Invalid(refusals.into_iter().map(violation).collect()),
     }
+}
+
+/// As many as a message takes, the first one whatever its length, and how many more there are.
+fn some_of(all: &[String]) -> String {
+    let mut text = String::new();
+    for (number, one) in all.iter().enumerate() {
+        if number > 0 && text.len() + one.len() > WORDS_MAX {
+            text.push_str(&format!("\nand {} more", all.len() - number));
+            break;
+        }
+        if number > 0 {
+            text.push('\n');
+        }
+        text.extend(one.chars().take(WORDS_MAX));
+    }
+    text
+}
+
+fn placed(refusal: &Refusal) -> String {
+    let words = words(refusal);
+    if refusal.place.is_empty() { words } else { format!("{}: {words}", refusal.place) }
 }
 
 fn violation(refusal: Refusal) -> Violation {
@@ -172,6 +202,11 @@ mod tests {
         );
         let fault = refused(vec![bad("a"), refusal(RefusalKind::Conflict, "", "")]);
         assert_eq!((fault.kind(), fault.to_string().as_str()), (FaultKind::Conflict, "is odd"));
-        assert!(matches!(fault, Fault::Conflict(_)));
+        let conflict = |field, place| refusal(RefusalKind::Conflict, field, place);
+        let fault = refused(vec![conflict("a", "x.yaml:1:1"), bad("a"), conflict("b", "")]);
+        assert_eq!(fault.to_string(), "x.yaml:1:1: a: is odd\nb: is odd");
+        let many = (0..1_000).map(|_| conflict("a", "")).collect();
+        let text = refused(many).to_string();
+        assert!(text.len() < 4_100 && text.ends_with("more"), "{text}");
     }
 }

@@ -4,6 +4,7 @@
 mod action;
 mod attempt;
 mod definition;
+mod hands;
 mod run;
 mod worker;
 

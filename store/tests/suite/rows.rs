@@ -6,6 +6,7 @@ use std::time::Duration;
 use hera_common::action::{Action, ActionState, Binding, DataInterval};
 use hera_common::attempt::{Attempt, AttemptEnd, AttemptState, Exit};
 use hera_common::audit::{Asked, AuditRow};
+use hera_common::hand::{Hand, Hands};
 use hera_common::id::{
     ActionId, Epoch, Fence, GroupId, Incarnation, JobId, Revision, RunId, Seq, Token, WorkerId,
 };
@@ -34,8 +35,18 @@ pub(crate) fn group(id: i64) -> GroupRow {
         path: Path::parse(&format!("group{id}")).unwrap(),
         spec: r#"{"owner": "team", "config": {}}"#.to_owned(),
         seq: Seq::FIRST,
+        hands: hands(),
         created_at: MADE,
     }
+}
+
+/// One that changed twice, and a third that has seen it.
+fn hands() -> Hands {
+    let hand = |source: &str| Hand { source: source.to_owned(), actor: "ada".to_owned(), at: MADE };
+    let mut hands = Hands::first(hand("/srv/jobs \"a\""));
+    hands.change(hand("ci"));
+    hands.see("/home/b/jöbs");
+    hands
 }
 
 pub(crate) fn job(id: i64) -> JobRow {
@@ -46,6 +57,7 @@ pub(crate) fn job(id: i64) -> JobRow {
         seq: Seq::FIRST,
         open: true,
         parked: None,
+        hands: hands(),
         created_at: MADE,
         deleted_at: None,
     }
@@ -60,6 +72,7 @@ pub(crate) fn revision(job: i64, number: i64) -> RevisionRow {
         spec: format!(r#"{{"z":  "{number}", "a": "ä\u0041"}}"#),
         actor: "ada".to_owned(),
         why: String::new(),
+        source: "ci".to_owned(),
         created_at: MADE,
     }
 }

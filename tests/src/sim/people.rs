@@ -106,6 +106,8 @@ impl World {
             asked: asked("apply"),
             edition: catalog.edition,
             applied,
+            source: "people".to_owned(),
+            overwrite: false,
             dry_run: false,
             prune: true,
             since: back.then(|| Version::from_ms(self.wall().ms() - DAY_MS)),

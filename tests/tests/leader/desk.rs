@@ -137,11 +137,18 @@ impl Desk {
     }
 
     pub(crate) fn apply_input(&self, jobs: &str) -> Input {
+        self.apply_from("people", jobs, false)
+    }
+
+    /// Jobs of the group `g`, as a source brings them.
+    pub(crate) fn apply_from(&self, source: &str, jobs: &str, overwrite: bool) -> Input {
         let text = format!("group: g\njobs:\n{jobs}");
         let file = read_file("jobs.yaml", &text).unwrap();
         let catalog = self.engine.catalog();
         Input::Apply(Box::new(ApplySet {
             asked: asked(),
+            source: source.to_owned(),
+            overwrite,
             edition: catalog.edition,
             applied: apply_set(&[file], &Contents::default(), &*catalog).unwrap(),
             dry_run: false,

@@ -9,4 +9,5 @@
 mod desk;
 mod edits;
 mod grants;
+mod hands;
 mod memory;

@@ -1,8 +1,8 @@
 -- Makes jobs.
 WITH input AS MATERIALIZED (SELECT value AS v FROM json_each($1))
 INSERT INTO job (
-  job_id, path, revision, seq, open, parked, created_at, deleted_at
+  job_id, path, revision, seq, open, parked, hands, created_at, deleted_at
 )
 SELECT
-  v->>0, v->>1, v->>2, v->>3, v->>4, v->>5, v->>6, v->>7
+  v->>0, v->>1, v->>2, v->>3, v->>4, v->>5, v->>6, v->>7, v->>8
 FROM input

@@ -1,8 +1,8 @@
 -- Keeps edits of jobs.
 WITH input AS MATERIALIZED (SELECT value AS v FROM json_each($1))
 INSERT INTO job_revision (
-  job_id, revision, since, spec, actor, why, created_at
+  job_id, revision, since, spec, actor, why, source, created_at
 )
 SELECT
-  v->>0, v->>1, v->>2, v->>3, v->>4, v->>5, v->>6
+  v->>0, v->>1, v->>2, v->>3, v->>4, v->>5, v->>6, v->>7
 FROM input

@@ -5,6 +5,7 @@ use hera_common::id::{GroupId, JobId, Revision, Seq};
 use hera_common::job::{Cursor, Gap, GapReason, GroupRow, JobRow, RevisionRow};
 use hera_common::path::Path;
 
+use super::hands::{hands, hands_text};
 use super::{Changes, believed, maybe_wall, ms, version, wall};
 use crate::sql::ask::Column;
 use crate::sql::cells::{Reader, Unreadable};
@@ -21,6 +22,7 @@ pub(crate) fn group(reader: &mut Reader<'_>) -> Result<GroupRow, Unreadable> {
         path: path(reader)?,
         spec: reader.owned()?,
         seq: Seq::from_raw(reader.int()?),
+        hands: hands(reader)?,
         created_at: wall(reader)?,
     })
 }
@@ -40,6 +42,7 @@ pub(crate) fn group_updates<'a>(changes: &'a Changes<'_, 'a, GroupRow>) -> Vec<C
         Column::texts(rows().map(|g| g.path.as_str())),
         Column::texts(rows().map(|g| g.spec.as_str())),
         Column::ints(rows().map(|g| g.seq.raw())),
+        Column::Texts(rows().map(|g| Some(hands_text(&g.hands))).collect()),
     ]
 }
 
@@ -52,6 +55,7 @@ pub(crate) fn job(reader: &mut Reader<'_>) -> Result<JobRow, Unreadable> {
         seq: Seq::from_raw(reader.int()?),
         open: reader.flag()?,
         parked: reader.maybe_owned()?,
+        hands: hands(reader)?,
         created_at: wall(reader)?,
         deleted_at: maybe_wall(reader)?,
     })
@@ -78,7 +82,7 @@ pub(crate) fn job_updates<'a>(changes: &'a Changes<'_, 'a, JobRow>) -> Vec<Colum
     columns
 }
 
-fn job_moving<'a>(changes: &'a Changes<'_, 'a, JobRow>) -> [Column<'a>; 5] {
+fn job_moving<'a>(changes: &'a Changes<'_, 'a, JobRow>) -> [Column<'a>; 6] {
     let rows = || changes.iter().map(|change| &*change.row);
     [
         Column::texts(rows().map(|j| j.path.as_str())),
@@ -86,6 +90,7 @@ fn job_moving<'a>(changes: &'a Changes<'_, 'a, JobRow>) -> [Column<'a>; 5] {
         Column::ints(rows().map(|j| j.seq.raw())),
         Column::Flags(rows().map(|j| j.open).collect()),
         Column::maybe_texts(rows().map(|j| j.parked.as_deref())),
+        Column::Texts(rows().map(|j| Some(hands_text(&j.hands))).collect()),
     ]
 }
 
@@ -98,6 +103,7 @@ pub(crate) fn revision(reader: &mut Reader<'_>) -> Result<RevisionRow, Unreadabl
         spec: reader.owned()?,
         actor: reader.owned()?,
         why: reader.owned()?,
+        source: reader.owned()?,
         created_at: wall(reader)?,
     })
 }
@@ -112,6 +118,7 @@ pub(crate) fn revision_inserts<'a>(rows: &[&'a RevisionRow]) -> Vec<Column<'a>> 
         Column::texts(rows().map(|r| r.spec.as_str())),
         Column::texts(rows().map(|r| r.actor.as_str())),
         Column::texts(rows().map(|r| r.why.as_str())),
+        Column::texts(rows().map(|r| r.source.as_str())),
         Column::ints(rows().map(|r| r.created_at.ms())),
     ]
 }
