@@ -21,7 +21,7 @@ mod settings;
 mod value;
 mod yaml;
 
-pub use applied::{Applied, AppliedJob, JobPlace, Known, Unknown, apply_set};
+pub use applied::{Applied, AppliedGroup, AppliedJob, JobPlace, Known, Unknown, apply_set};
 pub use attach::{Content, Contents, Wanted, beside, digest, wanted_files};
 pub use edge::FileEdge;
 pub use file::{FileDoc, FileJob, Script, read_file};

@@ -7,7 +7,7 @@ use super::attach::{Contents, attach};
 use super::file::{FileDoc, FileJob};
 use super::group::GroupDoc;
 use super::job::JobDoc;
-use super::place::{DocError, FieldError, Places, join};
+use super::place::{DocError, FieldError, Place, Places, join};
 use super::resolve::{Around, CalendarThere, Upstream, effective, resolve};
 use super::settings::DataDoc;
 use crate::limits::APPLY_JOBS_MAX;
@@ -54,10 +54,28 @@ impl Known for Unknown {
 /// A set of files, checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Applied {
-    /// The groups that the files name, with all that the files say of each.
-    pub groups: BTreeMap<Path, GroupDoc>,
+    /// The groups that the files name, as they shall be.
+    pub groups: BTreeMap<Path, AppliedGroup>,
     /// In the order of their paths.
     pub jobs: Vec<AppliedJob>,
+}
+
+/// A group that the set names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AppliedGroup {
+    pub doc: GroupDoc,
+    /// Keys that no file of the set has, and that stay as they are stored.
+    pub kept: Vec<&'static str>,
+    file: String,
+    place: Place,
+}
+
+impl AppliedGroup {
+    /// A problem of the group, with the place where it is named first.
+    pub fn error(&self, problem: String) -> DocError {
+        let (file, place) = (self.file.clone(), self.place);
+        DocError { file, place, field: "group".to_owned(), problem }
+    }
 }
 
 /// A job of the set.
@@ -99,7 +117,8 @@ impl JobPlace {
     }
 }
 
-/// Checks a set of files as one, and fills in every job.
+/// Checks a set of files as one, and fills in every job. A key (`owner`, `config`, `defaults`) that no file has for a
+/// group stays as it is stored; with `prune` the files are all that there is of their groups.
 ///
 /// # Errors
 /// All that is wrong, by file and place.
@@ -107,9 +126,11 @@ pub fn apply_set(
     files: &[FileDoc],
     contents: &Contents,
     known: &impl Known,
+    prune: bool,
 ) -> Result<Applied, Vec<DocError>> {
     let mut problems = unique(files);
-    let groups = groups(files, &mut problems);
+    let stored = |path: &Path| if prune { None } else { known.group(path) };
+    let groups = groups(files, &stored, &mut problems);
     let chains = Chains { groups: &groups, known };
     let declared = declared(files, &chains);
     let upstream = |path: &Path| match declared.get(path) {
@@ -157,7 +178,7 @@ fn filled(
 
 /// The groups of the set over the stored ones.
 struct Chains<'a, K> {
-    groups: &'a BTreeMap<Path, GroupDoc>,
+    groups: &'a BTreeMap<Path, AppliedGroup>,
     known: &'a K,
 }
 
@@ -166,7 +187,10 @@ impl<K: Known> Chains<'_, K> {
     fn of(&self, group: &Path) -> Vec<GroupDoc> {
         let above = std::iter::successors(Some(group.clone()), Path::parent);
         let mut chain: Vec<GroupDoc> = above
-            .filter_map(|path| self.groups.get(&path).cloned().or_else(|| self.known.group(&path)))
+            .filter_map(|path| {
+                let named = self.groups.get(&path).map(|group| group.doc.clone());
+                named.or_else(|| self.known.group(&path))
+            })
             .collect();
         chain.push(self.known.base());
         chain.reverse();
@@ -189,8 +213,12 @@ fn declared<K: Known>(
     declared
 }
 
-/// Merges what several files say of one group.
-fn groups(files: &[FileDoc], problems: &mut Vec<DocError>) -> BTreeMap<Path, GroupDoc> {
+/// Merges what several files say of one group, over what is stored of it.
+fn groups(
+    files: &[FileDoc],
+    stored: &dyn Fn(&Path) -> Option<GroupDoc>,
+    problems: &mut Vec<DocError>,
+) -> BTreeMap<Path, AppliedGroup> {
     let mut groups: BTreeMap<Path, (GroupDoc, Vec<&FileDoc>)> = BTreeMap::new();
     for file in files {
         let (group, before) = groups.entry(file.group.clone()).or_default();
@@ -202,7 +230,36 @@ fn groups(files: &[FileDoc], problems: &mut Vec<DocError>) -> BTreeMap<Path, Gro
         }
         before.push(file);
     }
-    groups.into_iter().map(|(path, (group, _files))| (path, group)).collect()
+    let filled = |(path, (said, files)): (Path, (GroupDoc, Vec<&FileDoc>))| {
+        let (doc, kept) = over(said, &files, stored(&path).unwrap_or_default());
+        let first = files.first();
+        let file = first.map_or_else(String::new, |file| file.name.clone());
+        let place = first.map_or(Place::START, |file| file.places.find("group"));
+        (path, AppliedGroup { doc, kept, file, place })
+    };
+    groups.into_iter().map(filled).collect()
+}
+
+/// What files say of a group over what is stored, key by key; and the keys that stay.
+fn over(said: GroupDoc, files: &[&FileDoc], stored: GroupDoc) -> (GroupDoc, Vec<&'static str>) {
+    let says = |key: &str| files.iter().any(|file| file.places.below(key).is_some());
+    let nothing = GroupDoc::default();
+    let mut kept = Vec::new();
+    let GroupDoc { mut config, mut defaults, mut owner } = said;
+    if !says("owner") && stored.owner.is_some() {
+        kept.push("owner");
+        owner = stored.owner;
+    }
+    if !says("config") && stored.config != nothing.config {
+        kept.push("config");
+        config = stored.config;
+    }
+    // `zone` alone says nothing of the other defaults.
+    if !says("defaults") && stored.defaults != nothing.defaults {
+        kept.push("defaults");
+        defaults = defaults.or(&stored.defaults);
+    }
+    (GroupDoc { config, defaults, owner }, kept)
 }
 
 impl FileDoc {

@@ -50,6 +50,17 @@ impl GroupDoc {
         differ
     }
 
+    /// What of it another document of the same group does not say, or says otherwise: each `field: before -> after`.
+    pub fn lost(&self, after: &Self) -> Vec<String> {
+        let after = after.fields();
+        let lost = |(field, value): (&String, &String)| {
+            let other = after.get(field);
+            let told = other.map_or("none", String::as_str);
+            (other != Some(value)).then(|| format!("{field}: {value} -> {told}"))
+        };
+        self.fields().iter().filter_map(lost).collect()
+    }
+
     /// All that is said, as field and text.
     fn fields(&self) -> BTreeMap<String, String> {
         let json = serde_json::to_value(self).expect("keys are texts and numbers are whole");

@@ -48,7 +48,7 @@ fn apply(
     contents: &Contents,
     known: &impl Known,
 ) -> Result<Applied, Vec<DocError>> {
-    apply_set(&files(texts)?, contents, known)
+    apply_set(&files(texts)?, contents, known, false)
 }
 
 /// The errors of files, or the canonical documents.
@@ -115,7 +115,7 @@ fn a_file_becomes_canonical_documents() {
     let groups: String = applied
         .groups
         .iter()
-        .map(|(path, group)| format!("{path} {}\n", group.to_json()))
+        .map(|(path, group)| format!("{path} {}\n", group.doc.to_json()))
         .collect();
     expect![[r#"
         warehouse/orders {"config":{"db":"retail","limit":"010","on":"1.10"},"defaults":{"data":{"offset":-1,"period":"day"},"retries":{"delay":"5min","times":2},"zone":"Asia/Shanghai"},"owner":"orders-team"}
@@ -134,7 +134,7 @@ fn keys_are_sorted_at_every_level() {
         assert_eq!(JobDoc::from_json(&json).unwrap(), job.doc);
         assert_eq!(spec_from_json(&json).unwrap(), job.spec);
     }
-    let group = applied.groups.values().next().unwrap();
+    let group = &applied.groups.values().next().unwrap().doc;
     let json = group.to_json();
     let sorted: serde_json::Value = serde_json::from_str(&json).unwrap();
     assert_eq!(sorted.to_string(), json);
@@ -246,12 +246,32 @@ jobs:
 }
 
 #[test]
+fn what_no_file_says_of_a_group_stays_unless_it_is_pruned() {
+    let stored = r#"{"config":{"x":"1"},"defaults":{"urgency":1,"zone":"UTC"},"owner":"top"}"#;
+    let mut known = Stored::default();
+    known.groups.insert("g".to_owned(), GroupDoc::from_json(stored).unwrap());
+    let told = |text: &str, prune: bool| {
+        let file = read_file("a.yaml", &format!("group: g\n{text}")).unwrap();
+        let applied = apply_set(&[file], &Contents::default(), &known, prune).unwrap();
+        let group = applied.groups.values().next().unwrap().clone();
+        format!("{} keeps {:?}", group.doc.to_json(), group.kept)
+    };
+    assert_eq!(told("", false), format!("{stored} keeps [\"owner\", \"config\", \"defaults\"]"));
+    assert_eq!(told("", true), r#"{"config":{},"defaults":{}} keeps []"#);
+    // A key that is written is all that there is of it.
+    expect![[r#"{"config":{},"defaults":{"zone":"Asia/Tokyo"},"owner":"me"} keeps []"#]]
+        .assert_eq(&told("config: {}\nowner: me\ndefaults: { zone: Asia/Tokyo }", false));
+    // But for the short form of a default.
+    expect![[r#"{"config":{"x":"1"},"defaults":{"urgency":1,"zone":"Asia/Tokyo"},"owner":"top"} keeps ["owner", "config", "defaults"]"#]].assert_eq(&told("zone: Asia/Tokyo", false));
+}
+
+#[test]
 fn a_stored_document_follows_its_groups() {
     let text = "group: g\ndefaults: { urgency: 4, timeout: 1h }\njobs:\n  - { name: j, type: noop, timeout: 2h, schedule: { cron: 0 2 * * * }, depends_on: [u] }\n  - { name: u, type: noop }\n";
     let before = apply(&[text], &Contents::default(), &Unknown).unwrap();
     let after = text.replace("urgency: 4, timeout: 1h", "urgency: 1, zone: Asia/Tokyo");
     let after = apply(&[&after], &Contents::default(), &Unknown).unwrap();
-    let chain = [after.groups.values().next().unwrap().clone()];
+    let chain = [after.groups.values().next().unwrap().doc.clone()];
     let upstream = |_path: &Path| Upstream::There { data: None };
     let calendar = |_name: &str| CalendarThere::Missing;
     let around = Around { chain: &chain, upstream: &upstream, calendar: &calendar };
@@ -309,7 +329,7 @@ fn what_lies_beside_is_wanted_attached_and_checked() {
     contents.add("sub/lib/a.py", vec![b'a'; (1 << 20) + 1], false);
     contents.add("sub/lib/deep/b.py", b"b".to_vec(), false);
     contents.add("sub/library.py", b"c".to_vec(), false);
-    let errors = apply_set(std::slice::from_ref(&file), &contents, &Unknown).unwrap_err();
+    let errors = apply_set(std::slice::from_ref(&file), &contents, &Unknown, false).unwrap_err();
     expect![[r#"
         sub/c.yaml:4:21: jobs[0].script.file: `run/j.sh` is not UTF-8 text
         sub/c.yaml:5:25: jobs[0].files[1]: `lib/a.py` has more than 1048576 bytes
@@ -322,7 +342,7 @@ fn what_lies_beside_is_wanted_attached_and_checked() {
         contents.add(format!("sub/{name}"), b"abc".to_vec(), false);
     }
     contents.add("sub/run/j.sh", b"./extract.sh ${db}\n".to_vec(), true);
-    let applied = apply_set(&[file], &contents, &Unknown).unwrap();
+    let applied = apply_set(&[file], &contents, &Unknown, false).unwrap();
     let shown: String = applied
         .jobs
         .iter()
@@ -446,7 +466,7 @@ fn the_examples_are_good_files() {
             contents.add(name, std::fs::read(&path).unwrap(), false);
         }
     }
-    let applied = apply_set(&files, &contents, &Stored::default());
+    let applied = apply_set(&files, &contents, &Stored::default(), false);
     let applied = applied.unwrap_or_else(|errors| panic!("{}", lines(&errors)));
     assert!(applied.jobs.len() > 10);
 }

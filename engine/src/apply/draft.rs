@@ -1,5 +1,6 @@
 //! The catalog as it would be after an apply, or every reason why it cannot be.
 
+mod group;
 mod hand;
 mod link;
 
@@ -7,8 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use hera_common::doc::{
-    Applied, AppliedJob, Around, FieldError, GroupDoc, JobDoc, JobPlace, Known as _, Upstream,
-    resolve_again,
+    Applied, AppliedJob, Around, DocError, FieldError, GroupDoc, JobDoc, JobPlace, Known as _,
+    Upstream, resolve_again,
 };
 use hera_common::hand::Hands;
 use hera_common::id::{JobId, Revision, Seq};
@@ -20,7 +21,7 @@ use hera_common::unit::Marks;
 
 use super::ApplySet;
 use super::words::differences;
-use crate::catalog::{Catalog, Group, Job};
+use crate::catalog::{Catalog, Job};
 use crate::input::{GroupChange, JobChange, JobChangeKind, Refusal, RefusalKind};
 use crate::plan::PlanError;
 
@@ -29,13 +30,22 @@ use crate::plan::PlanError;
 pub struct Draft {
     pub catalog: Catalog,
     pub marks: Marks,
-    pub groups: Vec<(GroupRow, bool)>,
+    pub groups: Vec<DraftedGroup>,
     pub jobs: Vec<Drafted>,
     pub deleted: Vec<JobId>,
     pub changes: Vec<JobChange>,
     pub group_changes: Vec<GroupChange>,
     pub unchanged: u32,
     pub warnings: Vec<String>,
+}
+
+/// A group that is made or changed.
+#[derive(Debug)]
+pub struct DraftedGroup {
+    pub row: GroupRow,
+    pub new: bool,
+    /// As [`Drafted::seen`].
+    pub seen: bool,
 }
 
 /// A job that is made or changed.
@@ -60,7 +70,9 @@ impl Draft {
             set.applied.jobs.iter().find(|job| job.doc.path == *path).map(|job| &job.place)
         };
         match path.and_then(place) {
-            Some(place) => refusal_at(place, FieldError { field, problem }, RefusalKind::Invalid),
+            Some(place) => {
+                refusal(place.error(FieldError { field, problem }), RefusalKind::Invalid)
+            }
             None => {
                 let asked = self.catalog.name(job);
                 Refusal::of(RefusalKind::Invalid, &format!("{asked}: {field}"), problem)
@@ -126,48 +138,6 @@ pub fn draft(
 }
 
 impl<'a> Drafting<'a> {
-    fn groups(&mut self, applied: &Applied) {
-        for (path, doc) in &applied.groups {
-            match self.before.groups.get(path) {
-                Some(group) if group.doc == *doc => {}
-                Some(group) => {
-                    let row = GroupRow {
-                        spec: doc.to_json(),
-                        seq: group.row.seq.next(),
-                        ..group.row.clone()
-                    };
-                    let details = differences(&group.row.spec, &row.spec);
-                    self.put_group(row, doc, Some(details));
-                }
-                None => {
-                    self.draft.marks.group = self.draft.marks.group.next();
-                    let row = GroupRow {
-                        id: self.draft.marks.group,
-                        path: path.clone(),
-                        spec: doc.to_json(),
-                        seq: Seq::FIRST,
-                        hands: Hands::first(self.hand()),
-                        created_at: self.now,
-                    };
-                    self.put_group(row, doc, None);
-                }
-            }
-        }
-    }
-
-    /// `details`: what is different; None: the group is new.
-    fn put_group(&mut self, row: GroupRow, doc: &GroupDoc, details: Option<Vec<String>>) {
-        let new = details.is_none();
-        self.draft.group_changes.push(GroupChange {
-            group: row.path.to_string(),
-            created: new,
-            details: details.unwrap_or_default(),
-        });
-        let group = Group { row: row.clone(), doc: doc.clone() };
-        self.draft.catalog.groups.insert(row.path.clone(), group);
-        self.draft.groups.push((row, new));
-    }
-
     fn renames(&mut self, applied: &'a Applied) {
         for job in &applied.jobs {
             let Some(was) = &job.renamed_from else { continue };
@@ -326,8 +296,8 @@ impl<'a> Drafting<'a> {
 
     /// Jobs that are not in the set, but inherit from a group that changed, or depend on a job that was renamed.
     fn others(&mut self, applied: &Applied) {
-        let changed: Vec<Path> =
-            self.draft.groups.iter().map(|(row, _new)| row.path.clone()).collect();
+        let changed = self.draft.groups.iter().filter(|group| !group.seen);
+        let changed: Vec<Path> = changed.map(|group| group.row.path.clone()).collect();
         if changed.is_empty() && self.renamed.is_empty() {
             return;
         }
@@ -381,7 +351,7 @@ impl<'a> Drafting<'a> {
     }
 
     fn refuse(&mut self, place: &JobPlace, field: &str, problem: String, kind: RefusalKind) {
-        self.refusals.push(refusal_at(place, FieldError::new(field, problem), kind));
+        self.refusals.push(refusal(place.error(FieldError::new(field, problem)), kind));
     }
 
     fn refuse_job(&mut self, id: JobId, fault: FieldError, kind: RefusalKind) {
@@ -428,20 +398,9 @@ impl<'a> Drafting<'a> {
     }
 }
 
-fn refusal_at(place: &JobPlace, fault: FieldError, kind: RefusalKind) -> Refusal {
-    let told = place.error(fault);
-    Refusal {
-        kind,
-        field: told.field.clone(),
-        place: format!("{}:{}", told.file, told.place),
-        problem: told.problem,
-    }
-}
-
-fn refusal(place: &JobPlace, field: &str, problem: String, kind: RefusalKind) -> Refusal {
-    let told = place.error(FieldError::new(field, problem));
-    let at = format!("{}:{}", told.file, told.place);
-    Refusal { kind, field: told.field, place: at, problem: told.problem }
+fn refusal(told: DocError, kind: RefusalKind) -> Refusal {
+    let DocError { file, place, field, problem } = told;
+    Refusal { kind, field, place: format!("{file}:{place}"), problem }
 }
 
 fn change_of(kind: JobChangeKind, row: &JobRow) -> JobChange {

@@ -111,9 +111,9 @@ impl Engine {
 
     /// The rows of groups, jobs, revisions and audit.
     fn write_rows(&mut self, at: &mut At<'_>, unit: usize, set: &ApplySet, drafted: &mut Draft) {
-        for (row, new) in &drafted.groups {
-            let put = if *new { Put::Insert } else { Put::Update };
-            at.stage.write(unit, Write::Group(put, Box::new(row.clone())));
+        for group in &drafted.groups {
+            let put = if group.new { Put::Insert } else { Put::Update };
+            at.stage.write(unit, Write::Group(put, Box::new(group.row.clone())));
         }
         for job in &drafted.jobs {
             let Some(stored) = drafted.catalog.jobs.get_mut(&job.id) else { continue };

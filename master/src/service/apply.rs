@@ -63,7 +63,7 @@ impl Service {
             let lead = self.lead()?;
             let catalog = lead.catalog();
             let edition = catalog.edition;
-            let (checked, contents) = check(Arc::clone(&files), catalog).await?;
+            let (checked, contents) = check(Arc::clone(&files), catalog, wanted.prune).await?;
             check_leases(&checked, self.site())?;
             if !wanted.dry_run {
                 self.keep(&checked, &contents).await?;
@@ -145,11 +145,15 @@ async fn put(lead: &Lead, set: ApplySet) -> Result<Option<Applied>, Fault> {
 }
 
 /// Reads and checks on a thread that may be blocked: thousands of files take seconds.
-async fn check(files: Arc<Files>, catalog: Arc<Catalog>) -> Result<(Checked, Contents), Fault> {
+async fn check(
+    files: Arc<Files>,
+    catalog: Arc<Catalog>,
+    prune: bool,
+) -> Result<(Checked, Contents), Fault> {
     let checking = tokio::task::spawn_blocking(move || {
         let contents = contents(&files)?;
         let docs = read(&files)?;
-        let checked = apply_set(&docs, &contents, &*catalog).map_err(bad)?;
+        let checked = apply_set(&docs, &contents, &*catalog, prune).map_err(bad)?;
         Ok((checked, contents))
     });
     checking.await.map_err(Fault::Died)?

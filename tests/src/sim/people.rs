@@ -93,7 +93,7 @@ impl World {
             }
         };
         let Some(catalog) = self.lead(master).map(|lead| lead.engine.catalog()) else { return };
-        let applied = match apply_set(&[file], &Contents::default(), &*catalog) {
+        let applied = match apply_set(&[file], &Contents::default(), &*catalog, true) {
             Ok(applied) => applied,
             Err(errors) => {
                 self.tell(format_args!("the files are refused: {errors:?}"));

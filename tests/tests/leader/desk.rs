@@ -142,17 +142,26 @@ impl Desk {
 
     /// Jobs of the group `g`, as a source brings them.
     pub(crate) fn apply_from(&self, source: &str, jobs: &str, overwrite: bool) -> Input {
-        let text = format!("group: g\njobs:\n{jobs}");
-        let file = read_file("jobs.yaml", &text).unwrap();
+        self.to_apply(source, &format!("group: g\njobs:\n{jobs}"), (true, overwrite))
+    }
+
+    /// A job file.
+    pub(crate) fn apply_text(&self, source: &str, text: &str, prune: bool) -> Input {
+        self.to_apply(source, text, (prune, false))
+    }
+
+    fn to_apply(&self, source: &str, text: &str, (prune, overwrite): (bool, bool)) -> Input {
+        let file = read_file("jobs.yaml", text).unwrap();
         let catalog = self.engine.catalog();
+        let applied = apply_set(&[file], &Contents::default(), &*catalog, prune).unwrap();
         Input::Apply(Box::new(ApplySet {
             asked: asked(),
             source: source.to_owned(),
             overwrite,
             edition: catalog.edition,
-            applied: apply_set(&[file], &Contents::default(), &*catalog).unwrap(),
+            applied,
             dry_run: false,
-            prune: true,
+            prune,
             since: Some(Version::from_ms(BEGIN_MS)),
             first_load_newest: false,
         }))

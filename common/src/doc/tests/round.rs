@@ -75,7 +75,8 @@ fn file(defaults: &[&str], own: &[&str], settings: &[&str], edges: &[&str]) -> S
 
 fn applied(text: &str) -> Result<Applied, String> {
     let read = read_file("f.yaml", text);
-    let set = read.and_then(|file| apply_set(&[file], &Contents::default(), &Stored::default()));
+    let set =
+        read.and_then(|file| apply_set(&[file], &Contents::default(), &Stored::default(), false));
     set.map_err(|errors| super::lines(&errors))
 }
 
@@ -96,7 +97,8 @@ proptest! {
                 return Ok(());
             }
         };
-        let group = applied.groups.values().next().cloned().unwrap_or_default();
+        let group = applied.groups.values().next().map(|group| group.doc.clone());
+        let group = group.unwrap_or_default();
         prop_assert_eq!(&GroupDoc::from_json(&group.to_json()).unwrap(), &group);
         let data = |path: &Path| {
             let job = applied.jobs.iter().find(|job| job.doc.path == *path);

@@ -1,9 +1,10 @@
 //! Whether another hand changed what an apply is about to change, and what would be lost.
 
-use hera_common::doc::AppliedJob;
+use hera_common::doc::{AppliedJob, DocError, FieldError};
 use hera_common::hand::{Hand, Hands};
 
 use super::{Drafted, Drafting, refusal};
+use crate::apply::OthersChanges;
 use crate::apply::words::diff;
 use crate::catalog::Job;
 use crate::input::{Refusal, RefusalKind};
@@ -44,7 +45,10 @@ impl Drafting<'_> {
             }
         }
         lines.extend(lost);
-        self.lost(&lines, after.map(|(job, _json)| job));
+        self.lost(&lines, |problem| {
+            let place = after.map(|(job, _json)| &job.place);
+            place.map(|place| place.error(FieldError::new("", problem.to_owned())))
+        });
     }
 
     /// Who changed a definition after this source had last applied it, in words.
@@ -53,22 +57,22 @@ impl Drafting<'_> {
         let Hand { source: other, actor, at } = hands.another(source)?;
         let since =
             if hands.knows(source) { "has not seen that change" } else { "has never applied it" };
+        let did = if hands.changes == 1 { "made" } else { "changed" };
         Some(format!(
-            "was changed by {actor} at {at}, from `{other}`; this source, `{source}`, {since}"
+            "was {did} by {actor} at {at}, from `{other}`; this source, `{source}`, {since}"
         ))
     }
 
-    /// Refuses, or warns where the caller has said that it may be lost.
-    pub(super) fn lost(&mut self, lines: &[String], job: Option<&AppliedJob>) {
+    /// Refuses, or warns where the caller has said that it may be lost; `placed` knows where a file says so.
+    pub(super) fn lost(&mut self, lines: &[String], placed: impl FnOnce(&str) -> Option<DocError>) {
         let text = lines.join("\n    ");
-        if self.set.overwrite {
+        if self.set.others == OthersChanges::Overwrite {
             self.draft.warnings.push(format!("overwritten: {text}"));
             return;
         }
         let problem = format!("{text}\n    --overwrite does it all the same");
-        self.others.push(match job {
-            Some(job) => refusal(&job.place, "", problem, RefusalKind::Conflict),
-            None => Refusal::of(RefusalKind::Conflict, "", problem),
-        });
+        let kind = RefusalKind::Conflict;
+        let told = placed(&problem).map(|told| refusal(told, kind));
+        self.others.push(told.unwrap_or_else(|| Refusal::of(kind, "", problem)));
     }
 }
