@@ -36,6 +36,8 @@ pub struct Handler {
     runs: BTreeMap<RunId, Live>,
     /// The planned ones among the actions.
     planned: BTreeSet<Version>,
+    /// Of a closed job, which has no rows ahead: the version that comes due next, as far as was looked.
+    armed: Option<Version>,
     /// Waiting, and held back by nothing but a full queue or a live run that does not count.
     ready: BTreeSet<Version>,
 }
@@ -98,6 +100,7 @@ impl Handler {
             actions: BTreeMap::new(),
             runs: BTreeMap::new(),
             planned: BTreeSet::new(),
+            armed: None,
             ready: BTreeSet::new(),
         }
     }
@@ -170,9 +173,19 @@ impl Handler {
         self.runs.is_empty() && self.actions.is_empty()
     }
 
-    /// When the next planned action is due.
+    /// When the next version is due.
     pub fn next_due(&self) -> Option<Version> {
-        self.planned.first().copied()
+        self.planned.first().copied().into_iter().chain(self.armed).min()
+    }
+
+    /// Says when the next version of a closed job comes due: it gets its row then.
+    pub const fn arm(&mut self, next: Option<Version>) {
+        self.armed = next;
+    }
+
+    /// True where a version without a row comes due.
+    pub const fn is_armed(&self) -> bool {
+        self.armed.is_some()
     }
 
     /// How many actions are planned, and how many wait.

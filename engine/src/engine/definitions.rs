@@ -11,10 +11,10 @@ use hera_common::limits::PLAN_AHEAD;
 use hera_common::time::{Version, Wall};
 use hera_common::unit::{Put, Write};
 
-use super::generate::ahead;
+use super::generate::{after, ahead};
 use super::{At, Engine};
 use crate::apply::{ApplySet, Draft, draft};
-use crate::catalog::Job;
+use crate::catalog::{Catalog, Job};
 use crate::handler::{Handler, Replan, Want};
 use crate::input::{Applied, Refusal, RefusalKind, Reply, Tag};
 use crate::plan::{Node, Plan, PlanError, PlannedVersion};
@@ -88,6 +88,10 @@ impl Engine {
         for mut planned in planned {
             self.judge_again(&mut planned);
             set.asked.actor.clone_into(&mut planned.replan.actor);
+            if self.is_closed(planned.job) {
+                // What comes due of it is looked for by the next step.
+                self.to_extend.push_back(planned.job);
+            }
             self.with_handler(at, planned.job, Some(unit), |handler, ctx| {
                 handler.on_replan(ctx, unit, planned.replan, planned.planned_to);
                 handler.on_due(ctx, planned.due);
@@ -162,16 +166,22 @@ impl Engine {
             BTreeMap::new()
         };
         let changed = drafted.jobs.iter().filter(|job| job.revision.is_some()).map(|job| job.id);
-        let affected = catalog.closure(changed);
+        let mut affected = catalog.closure(changed);
+        // What a closed job has ahead is taken away; opened, it is planned again.
+        affected.extend(drafted.jobs.iter().map(|job| job.id).filter(|&id| {
+            let open = |catalog: &Catalog| catalog.jobs.get(&id).map(|job| job.row.open);
+            open(&self.catalog) != open(catalog)
+        }));
         let mut all = Vec::with_capacity(affected.len());
         for job in affected {
             let Some(node) = catalog.nodes.get(&job) else { continue };
             let Some(definition) = catalog.jobs.get(&job) else { continue };
+            let of = (node, !definition.row.open);
             let planned = match self.handlers.get(&job) {
-                Some(handler) => self.plan_job(at, &mut plan, node, handler, newest.get(&job)),
+                Some(handler) => self.plan_job(at, &mut plan, of, handler, newest.get(&job)),
                 None => {
                     let new = Handler::new(first_cursor(definition, at.now.wall));
-                    self.plan_job(at, &mut plan, node, &new, newest.get(&job))
+                    self.plan_job(at, &mut plan, of, &new, newest.get(&job))
                 }
             };
             let edited = |id| drafted.jobs.iter().any(|job| job.id == id);
@@ -189,7 +199,7 @@ impl Engine {
         &self,
         at: &At<'_>,
         plan: &mut Plan<'_>,
-        node: &Node,
+        (node, closed): (&Node, bool),
         handler: &Handler,
         newest: Option<&BTreeSet<Version>>,
     ) -> Result<Planned, PlanError> {
@@ -197,23 +207,33 @@ impl Engine {
         let to = Version::at(at.now.wall.plus(PLAN_AHEAD));
         let new = handler.is_idle() && handler.cursor.seq == Seq::FIRST;
         let from = Version::from_ms(handler.cursor.decided_to.ms().saturating_add(1));
-        let (found, planned_to) = ahead(plan, node.id, from, to)?;
-        let (past, coming): (Vec<PlannedVersion>, Vec<PlannedVersion>) =
+        let (found, mut planned_to) = ahead(plan, node.id, from, to)?;
+        let (past, mut coming): (Vec<PlannedVersion>, Vec<PlannedVersion>) =
             found.into_iter().partition(|planned| planned.version <= now);
+        if closed {
+            // A version of a closed job gets its row when it comes due; one that was run by hand has it.
+            let run = |version| handler.entry(version).is_some_and(|entry| entry.action.runs > 0);
+            coming.retain(|planned| run(planned.version));
+            planned_to = after(now);
+        }
         let mut replan = Replan { ahead: self.wants(plan, node, coming)?, ..Replan::default() };
         let mut due = Vec::new();
         match newest {
             Some(newest) => {
                 let (run, before): (Vec<_>, Vec<_>) =
-                    past.into_iter().partition(|planned| newest.contains(&planned.version));
+                    past.into_iter().partition(|p| !closed && newest.contains(&p.version));
                 replan.newest = self.wants(plan, node, run)?;
                 replan.before = before.into_iter().map(|p| p.version).collect();
             }
             None if new => due = self.wants(plan, node, past)?,
             // An edit makes no version before its own moment; what is planned and due stays.
             None => {
-                let past = past.into_iter().filter(|p| handler.entry(p.version).is_some());
-                replan.ahead.extend(self.wants(plan, node, past.collect())?);
+                let (known, absent): (Vec<_>, Vec<_>) =
+                    past.into_iter().partition(|p| handler.entry(p.version).is_some());
+                replan.ahead.extend(self.wants(plan, node, known)?);
+                // What came due before rows were made so far is no version of the edit's.
+                let missed = absent.into_iter().filter(|p| p.version >= handler.cursor.planned_to);
+                due = self.wants(plan, node, missed.collect())?;
             }
         }
         for entry in handler.entries().filter(|e| e.action.state == ActionState::Waiting) {

@@ -5,7 +5,7 @@ use std::fmt::Debug;
 
 use hera_common::id::{JobId, RunId};
 use hera_common::run::RunState;
-use hera_common::time::Now;
+use hera_common::time::{Now, Version};
 
 use super::Engine;
 use crate::catalog::Catalog;
@@ -57,10 +57,16 @@ impl Engine {
             .or_else(|| maps("runs", &self.run_of, &fresh.run_of))
             .or_else(|| maps("tokens", &self.token_of, &fresh.token_of))
             .or_else(|| maps("holders", &self.holder_of, &fresh.holder_of))
-            .or_else(|| maps("due", &self.due_of, &fresh.due_of))
-            .or_else(|| differ("due", &self.due, &fresh.due))
+            .or_else(|| maps("due", &self.due_known(), &fresh.due_known()))
             .or_else(|| self.queue.difference(&fresh.queue))
             .or_else(|| maps("holds", &self.holds.seen(), &fresh.holds.seen()))
+    }
+
+    /// When what has a row is due. What comes due of a closed job is looked for after it was read.
+    fn due_known(&self) -> BTreeMap<JobId, Version> {
+        let armed = |job: &JobId| self.handlers.get(job).is_some_and(Handler::is_armed);
+        let due = self.due.iter().map(|&(version, job)| (job, version));
+        due.filter(|(job, _version)| !armed(job)).collect()
     }
 
     fn workers_differ(&self, fresh: &Self) -> Option<String> {

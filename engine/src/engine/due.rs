@@ -40,9 +40,12 @@ impl Engine {
             .take(DUE_JOBS_MAX)
             .map(|&(_version, job)| job)
             .collect();
-        for job in due {
+        let (open, closed): (Vec<JobId>, Vec<JobId>) =
+            due.into_iter().partition(|job| !self.is_closed(*job));
+        for job in open {
             self.with_handler(at, job, None, |handler, ctx| handler.on_due(ctx, Vec::new()));
         }
+        self.extend_closed(at, closed);
     }
 
     fn end_delays(&mut self, at: &mut At<'_>) {

@@ -59,8 +59,10 @@ impl Engine {
         let Some(node) = catalog.nodes.get(&job) else { return Ok(()) };
         let now = Version::at(at.now.wall);
         let planned_to = handler.cursor.planned_to;
-        let to = Version::at(at.now.wall.plus(PLAN_AHEAD));
-        if planned_to > now.max(Version::at(at.now.wall.plus(PLAN_AHEAD - EXTEND_EVERY))) {
+        let closed = self.is_closed(job);
+        let to = if closed { after(now) } else { Version::at(at.now.wall.plus(PLAN_AHEAD)) };
+        if !closed && planned_to > now.max(Version::at(at.now.wall.plus(PLAN_AHEAD - EXTEND_EVERY)))
+        {
             return Ok(());
         }
         // What lies further back than catch-up looks is counted, and becomes one gap.
@@ -71,15 +73,44 @@ impl Engine {
             // Before the rows are planned, so that their edges are judged after it.
             self.with_handler(at, job, None, |handler, ctx| handler.on_missed_far(ctx, &skipped));
         }
-        let (found, planned_to) = ahead(plan, job, planned_to.max(oldest), to)?;
+        let from = planned_to.max(oldest);
+        let (found, planned_to) = ahead(plan, job, from, to.max(from))?;
         let wants = self.wants(plan, node, found)?;
         let (absent, ahead): (Vec<Want>, Vec<Want>) =
             wants.into_iter().partition(|want| want.version <= now);
+        let armed = if closed { self.comes_next(plan, job, now)? } else { None };
         self.with_handler(at, job, None, |handler, ctx| {
             handler.on_extend(ctx, ahead, planned_to);
             handler.on_due(ctx, absent);
+            handler.arm(armed);
         });
         Ok(())
+    }
+
+    /// Versions of closed jobs that have come due: each gets its row, skipped(closed).
+    pub(super) fn extend_closed(&mut self, at: &mut At<'_>, jobs: Vec<JobId>) {
+        let catalog = Arc::clone(&self.catalog);
+        let mut plan = Plan::new(&catalog.nodes);
+        for job in jobs {
+            if let Err(fault) = self.extend(at, &mut plan, job) {
+                self.park(at, job, &fault.to_string());
+            }
+        }
+    }
+
+    pub(super) fn is_closed(&self, job: JobId) -> bool {
+        self.catalog.jobs.get(&job).is_some_and(|job| !job.row.open)
+    }
+
+    /// The next version that comes due before the job is looked at again.
+    fn comes_next(
+        &self,
+        plan: &mut Plan<'_>,
+        job: JobId,
+        now: Version,
+    ) -> Result<Option<Version>, PlanError> {
+        let found = plan.versions(job, after(now), now.plus(EXTEND_EVERY * 2))?;
+        Ok(found.first().map(|planned| planned.version))
     }
 
     /// What each of these versions is about and waits for.
@@ -145,6 +176,11 @@ pub(super) fn ahead(
     found.truncate(PLAN_AHEAD_ROWS_MAX);
     let reach = found.last().map_or(to, |last| Version::from_ms(last.version.ms() + 1));
     Ok((found, reach))
+}
+
+/// The instant after.
+pub(super) const fn after(version: Version) -> Version {
+    Version::from_ms(version.ms().saturating_add(1))
 }
 
 /// The interval as it is stored.

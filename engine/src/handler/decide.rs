@@ -51,7 +51,7 @@ impl Handler {
                 left_out.push(want.version);
             }
         }
-        self.gap(ctx, unit, &left_out, GapReason::Late);
+        self.gap(ctx, unit, &left_out, gap_reason(ctx));
         for version in all {
             if self.planned.contains(&version) {
                 let verdict = if self.is_dropped(version) {
@@ -70,7 +70,7 @@ impl Handler {
     pub fn on_missed_far(&mut self, ctx: &mut Ctx<'_>, slots: &[Version]) {
         let Some(&last) = slots.last() else { return };
         let unit = ctx.stage.unit(ctx.cause);
-        self.gap(ctx, unit, slots, GapReason::Late);
+        self.gap(ctx, unit, slots, gap_reason(ctx));
         self.cursor.decided_to = self.cursor.decided_to.max(last);
         ctx.stage.update_cursor(unit, &mut self.cursor);
     }
@@ -128,6 +128,10 @@ impl Handler {
         ctx.stage.changed(unit, Change::Gap { job: self.job, from, to, count, reason });
         ctx.notes.push(Note::Gap { job: self.job, slots: slots.to_vec(), unit });
     }
+}
+
+fn gap_reason(ctx: &Ctx<'_>) -> GapReason {
+    if ctx.job.row.open { GapReason::Late } else { GapReason::Closed }
 }
 
 fn verdict(ctx: &Ctx<'_>, version: Version, taken: bool) -> Verdict {

@@ -74,6 +74,7 @@ impl Handler {
         self.run_newest(ctx, unit, replan.newest, &replan.before);
         self.cursor.planned_to = planned_to;
         ctx.stage.update_cursor(unit, &mut self.cursor);
+        self.armed = None;
     }
 
     /// A new job's versions that are due already and run; the other slots become one gap.

@@ -189,6 +189,11 @@ impl Desk {
         self.store.rows(|rows| rows.actions.values().find(of).cloned()).unwrap()
     }
 
+    /// So many minutes past eight.
+    pub(crate) const fn action_at(&self, minutes: i64) -> Version {
+        Version::from_ms(BEGIN_MS + minutes * 60_000)
+    }
+
     pub(crate) fn bound(&self, name: &str, minutes: i64) -> Box<BoundAction> {
         let id = self.action(name, minutes).id;
         Box::new(ready(self.store.action(id)).unwrap().unwrap())
