@@ -25,7 +25,7 @@ pub use applied::{Applied, AppliedGroup, AppliedJob, JobPlace, Known, Unknown, a
 pub use attach::{Content, Contents, Wanted, beside, digest, wanted_files};
 pub use edge::FileEdge;
 pub use file::{FileDoc, FileJob, Script, read_file};
-pub use group::{GroupDoc, merged_config};
+pub use group::GroupDoc;
 pub use job::{EdgeDoc, FileRef, JobDoc, OwnDoc, OwnEdge, SpecError, spec_from_json};
 pub use label::{BackoffWord, BindWord};
 pub use place::{DocError, FieldError, Place, Places};

@@ -25,7 +25,7 @@ pub struct JobSpec {
     /// The upstream whose versions are this job's, for a job without a schedule.
     pub baseline: Option<Path>,
     pub data: DataSpec,
-    /// The job's own `key: value`; the groups' are merged when a run is made.
+    /// What `${key}` reads in the script: the groups' `key: value`, then the job's own; the nearest wins.
     pub config: BTreeMap<String, String>,
     /// Text of the script, before rendering.
     pub script: String,

@@ -6,9 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use hera_common::doc::{
-    DataDoc, FieldError, GroupDoc, JobDoc, Known, Upstream, merged_config, spec_from_json,
-};
+use hera_common::doc::{DataDoc, FieldError, GroupDoc, JobDoc, Known, Upstream, spec_from_json};
 use hera_common::id::{JobId, Revision};
 use hera_common::job::{GroupRow, JobRow, RevisionRow};
 use hera_common::path::Path;
@@ -82,18 +80,6 @@ impl Catalog {
         chain.push(&self.base);
         chain.reverse();
         chain
-    }
-
-    /// What `${key}` reads in the job's script: the groups' config, then its own, then `set`.
-    pub fn config(
-        &self,
-        job: &Job,
-        spec: &JobSpec,
-        set: &BTreeMap<String, String>,
-    ) -> BTreeMap<String, String> {
-        let mut config = merged_config(self.chain(&job.row.path), &spec.config);
-        config.extend(set.clone());
-        config
     }
 
     /// Takes in a job, new or changed; its node follows by [`Catalog::link`].

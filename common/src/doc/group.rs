@@ -83,7 +83,7 @@ fn flatten(at: &str, json: &serde_json::Value, found: &mut BTreeMap<String, Stri
 }
 
 /// The config of a job: the groups' from the root down, then its own; the nearest wins.
-pub fn merged_config<'a>(
+pub(super) fn merged_config<'a>(
     chain: impl IntoIterator<Item = &'a GroupDoc>,
     job: &BTreeMap<String, String>,
 ) -> BTreeMap<String, String> {

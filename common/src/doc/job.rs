@@ -36,7 +36,7 @@ pub struct JobDoc {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub calendar: Option<CalendarUseDoc>,
     pub catch_up: CatchUp,
-    /// The job's own; the groups' are merged when a run is made.
+    /// The groups' from the root down, then the job's own: a run's attempts all read that of its revision.
     pub config: BTreeMap<String, String>,
     /// None: not declared, neither by the job nor by a group.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -126,6 +126,9 @@ pub struct FileRef {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct OwnDoc {
+    /// None: of a document that holds no other.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub config: Option<BTreeMap<String, String>>,
     /// One for each edge, in order.
     pub depends_on: Vec<OwnEdge>,
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -4,7 +4,7 @@
 use super::attach::Attached;
 use super::edge::FileEdge;
 use super::file::{FileJob, Script};
-use super::group::GroupDoc;
+use super::group::{GroupDoc, merged_config};
 use super::job::{EdgeDoc, JobDoc, MAX_DELAY, OwnDoc, OwnEdge};
 use super::label::BackoffWord;
 use super::place::FieldError;
@@ -73,7 +73,7 @@ pub(super) fn resolve(
         baseline: job.baseline.clone(),
         calendar,
         catch_up: settings.catch_up.unwrap_or(built_in.catch_up),
-        config: job.config.clone(),
+        config: merged_config(around.chain, &job.config),
         data: settings.data,
         depends_on: edges.into_iter().map(EdgeDoc::new).collect(),
         description: job.description.clone(),
@@ -88,6 +88,7 @@ pub(super) fn resolve(
         max_lateness: span(settings.max_lateness),
         overlap: settings.overlap.unwrap_or(built_in.overlap),
         own: OwnDoc {
+            config: Some(job.config.clone()),
             depends_on: job.edges.iter().map(own_edge).collect(),
             owner: job.owner.clone(),
             settings: job.settings.clone(),
@@ -131,7 +132,7 @@ pub fn resolve_again(doc: &JobDoc, around: &Around<'_>) -> Result<JobDoc, Vec<Fi
         schedule: doc.schedule.clone(),
         edges,
         baseline: doc.baseline.clone(),
-        config: doc.config.clone(),
+        config: doc.own.config.clone().unwrap_or_else(|| doc.config.clone()),
         files: Vec::new(),
         script: Script::Nothing,
         settings: doc.own.settings.clone(),

@@ -6,7 +6,7 @@ use expect_test::{Expect, expect};
 
 use super::{
     Applied, Around, CalendarThere, Contents, DataDoc, DocError, FileDoc, GroupDoc, JobDoc, Known,
-    Unknown, Upstream, Wanted, apply_set, merged_config, read_file, resolve_again, spec_from_json,
+    Unknown, Upstream, Wanted, apply_set, read_file, resolve_again, spec_from_json,
     wanted_files,
 };
 use crate::path::Path;
@@ -109,8 +109,8 @@ fn a_file_becomes_canonical_documents() {
     let applied = apply(&[SAMPLE], &Contents::default(), &known).unwrap();
     let documents: String = applied.jobs.iter().map(|job| job.doc.to_json() + "\n").collect();
     expect![[r#"
-        {"at_most_once":false,"catch_up":"all","config":{"db":"own"},"data":{"offset":-1,"period":"day"},"depends_on":[{"bind":"nearest","empty":"skip","job":"warehouse/orders/extract","on":"success"},{"bind":"window","empty":"ignore","from":"-1d","job":"crm/clicks","offset":"-1h","on":"finished","to":"0s"}],"description":"","files":[],"lease":"5min","overlap":"queue","own":{"depends_on":[{"bind":true},{"bind":true,"empty":true}],"settings":{"retries":{"backoff":"exponential","times":5},"timeout":"2h","urgency":5}},"owner":"orders-team","path":"warehouse/orders/daily_report","restarts":2,"retries":{"backoff":"exponential","delay":"5min","max_delay":"1h","not_on":[],"times":5},"script":"echo a\necho b\n","timeout":"2h","type":"shell","urgency":5,"zone":"Asia/Shanghai"}
-        {"at_most_once":false,"catch_up":"all","config":{},"data":{"offset":-1,"period":"day"},"depends_on":[],"description":"","files":[],"lease":"5min","overlap":"queue","own":{"depends_on":[],"settings":{}},"owner":"orders-team","path":"warehouse/orders/extract","restarts":2,"retries":{"backoff":"constant","delay":"5min","not_on":[],"times":2},"schedule":{"cron":["0 30 2 * * ?"]},"script":"./extract.sh ${db} ${zdt.addDay(-1).format(\"yyyy-MM-dd\")}","type":"shell","urgency":3,"zone":"Asia/Shanghai"}
+        {"at_most_once":false,"catch_up":"all","config":{"db":"own","limit":"010","on":"1.10"},"data":{"offset":-1,"period":"day"},"depends_on":[{"bind":"nearest","empty":"skip","job":"warehouse/orders/extract","on":"success"},{"bind":"window","empty":"ignore","from":"-1d","job":"crm/clicks","offset":"-1h","on":"finished","to":"0s"}],"description":"","files":[],"lease":"5min","overlap":"queue","own":{"config":{"db":"own"},"depends_on":[{"bind":true},{"bind":true,"empty":true}],"settings":{"retries":{"backoff":"exponential","times":5},"timeout":"2h","urgency":5}},"owner":"orders-team","path":"warehouse/orders/daily_report","restarts":2,"retries":{"backoff":"exponential","delay":"5min","max_delay":"1h","not_on":[],"times":5},"script":"echo a\necho b\n","timeout":"2h","type":"shell","urgency":5,"zone":"Asia/Shanghai"}
+        {"at_most_once":false,"catch_up":"all","config":{"db":"retail","limit":"010","on":"1.10"},"data":{"offset":-1,"period":"day"},"depends_on":[],"description":"","files":[],"lease":"5min","overlap":"queue","own":{"config":{},"depends_on":[],"settings":{}},"owner":"orders-team","path":"warehouse/orders/extract","restarts":2,"retries":{"backoff":"constant","delay":"5min","not_on":[],"times":2},"schedule":{"cron":["0 30 2 * * ?"]},"script":"./extract.sh ${db} ${zdt.addDay(-1).format(\"yyyy-MM-dd\")}","type":"shell","urgency":3,"zone":"Asia/Shanghai"}
     "#]].assert_eq(&documents);
     let groups: String = applied
         .groups
@@ -231,18 +231,14 @@ fn the_nearest_group_wins_and_config_is_merged_down() {
 defaults: { urgency: 4, retries: { delay: 1min } }
 jobs:
   - { name: j, type: noop, timeout: none, schedule: { cron: 0 2 * * *, zone: UTC }, retries: { times: 1 } }
-  - { name: k, type: noop, owner: me }
+  - { name: k, type: noop, owner: me, config: { z: 3, y: 3 } }
 ";
     let applied = apply(&[text], &Contents::default(), &known).unwrap();
     let documents: String = applied.jobs.iter().map(|job| job.doc.to_json() + "\n").collect();
     expect![[r#"
-        {"at_most_once":false,"catch_up":"all","config":{},"depends_on":[],"description":"","files":[],"lease":"30s","overlap":"queue","own":{"depends_on":[],"settings":{"retries":{"times":1},"timeout":"none"}},"owner":"top","path":"a/b/c/j","restarts":2,"retries":{"backoff":"constant","delay":"1min","not_on":[],"times":1},"schedule":{"cron":["0 2 * * *"],"zone":"UTC"},"script":"","type":"noop","urgency":4,"zone":"UTC"}
-        {"at_most_once":false,"catch_up":"all","config":{},"depends_on":[],"description":"","files":[],"lease":"30s","overlap":"queue","own":{"depends_on":[],"owner":"me","settings":{}},"owner":"me","path":"a/b/c/k","restarts":2,"retries":{"backoff":"constant","delay":"1min","not_on":[],"times":3},"script":"","timeout":"1h","type":"noop","urgency":4,"zone":"Asia/Tokyo"}
+        {"at_most_once":false,"catch_up":"all","config":{"x":"1","y":"2"},"depends_on":[],"description":"","files":[],"lease":"30s","overlap":"queue","own":{"config":{},"depends_on":[],"settings":{"retries":{"times":1},"timeout":"none"}},"owner":"top","path":"a/b/c/j","restarts":2,"retries":{"backoff":"constant","delay":"1min","not_on":[],"times":1},"schedule":{"cron":["0 2 * * *"],"zone":"UTC"},"script":"","type":"noop","urgency":4,"zone":"UTC"}
+        {"at_most_once":false,"catch_up":"all","config":{"x":"1","y":"3","z":"3"},"depends_on":[],"description":"","files":[],"lease":"30s","overlap":"queue","own":{"config":{"y":"3","z":"3"},"depends_on":[],"owner":"me","settings":{}},"owner":"me","path":"a/b/c/k","restarts":2,"retries":{"backoff":"constant","delay":"1min","not_on":[],"times":3},"script":"","timeout":"1h","type":"noop","urgency":4,"zone":"Asia/Tokyo"}
     "#]].assert_eq(&documents);
-    let chain = [group(r#"{"config":{"x":"1","y":"1"}}"#), group(r#"{"config":{"y":"2"}}"#)];
-    let own = BTreeMap::from([("z".to_owned(), "3".to_owned())]);
-    expect![[r#"{"x": "1", "y": "2", "z": "3"}"#]]
-        .assert_eq(&format!("{:?}", merged_config(&chain, &own)));
 }
 
 #[test]
@@ -304,7 +300,7 @@ fn names_are_unique_in_a_set_and_groups_agree() {
             "group: g\nconfig: { l: 1 }\ndefaults: { retries: { delay: 1min } }\njobs: [{ name: x, type: noop }]\n",
         ],
         &expect![[r#"
-            {"at_most_once":false,"catch_up":"all","config":{},"depends_on":[],"description":"","files":[],"lease":"5min","overlap":"queue","own":{"depends_on":[],"settings":{}},"owner":"","path":"g/x","restarts":2,"retries":{"backoff":"constant","delay":"1min","not_on":[],"times":1},"script":"","type":"noop","urgency":3,"zone":"UTC"}
+            {"at_most_once":false,"catch_up":"all","config":{"k":"1","l":"1"},"depends_on":[],"description":"","files":[],"lease":"5min","overlap":"queue","own":{"config":{},"depends_on":[],"settings":{}},"owner":"","path":"g/x","restarts":2,"retries":{"backoff":"constant","delay":"1min","not_on":[],"times":1},"script":"","type":"noop","urgency":3,"zone":"UTC"}
         "#]],
     );
 }
@@ -415,7 +411,7 @@ fn a_stored_text_that_breaks_a_rule_is_refused() {
         let error = spec_from_json(json).unwrap_err();
         std::error::Error::source(&error).map(ToString::to_string).unwrap_or_default()
     };
-    expect!["unknown field `more`, expected one of `at_most_once`, `baseline`, `calendar`, `catch_up`, `config`, `data`, `depends_on`, `description`, `dst`, `files`, `host_group`, `lease`, `max_lateness`, `overlap`, `own`, `owner`, `path`, `restarts`, `retries`, `schedule`, `script`, `start_within`, `timeout`, `type`, `urgency`, `zone` at line 1 column 319"].assert_eq(&refused(&json.replace("\"urgency\":3", "\"urgency\":3,\"more\":1")));
+    expect!["unknown field `more`, expected one of `at_most_once`, `baseline`, `calendar`, `catch_up`, `config`, `data`, `depends_on`, `description`, `dst`, `files`, `host_group`, `lease`, `max_lateness`, `overlap`, `own`, `owner`, `path`, `restarts`, `retries`, `schedule`, `script`, `start_within`, `timeout`, `type`, `urgency`, `zone` at line 1 column 331"].assert_eq(&refused(&json.replace("\"urgency\":3", "\"urgency\":3,\"more\":1")));
     expect![
         "`5m` could be minutes or months: write 5min (or days, such as 30d) at line 1 column 107"
     ]

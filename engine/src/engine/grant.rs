@@ -176,7 +176,8 @@ impl Engine {
 
     fn script(&self, job: &Job, run: &Run) -> Result<String, RenderError> {
         let Some(spec) = job.spec_of(run) else { return Ok(String::new()) };
-        let config = self.catalog.config(job, spec, &run.set);
+        let mut config = spec.config.clone();
+        config.extend(run.set.clone());
         render(&spec.script, &config, run.version, &spec.zone)
     }
 

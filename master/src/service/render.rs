@@ -29,11 +29,10 @@ impl Service {
                 let action = self.find_action(&catalog, "action", name).await?.action;
                 let job = catalog.jobs.get(&action.job);
                 let spec = job.and_then(|job| job.spec.as_ref());
-                let (Some(job), Some(spec)) = (job, spec) else {
+                let Some(spec) = spec else {
                     return Err(Fault::NotFound("its job cannot be read".to_owned()));
                 };
-                let config = catalog.config(job, spec, &BTreeMap::new());
-                render("action", &spec.script, &config, (action.version, &action.zone))
+                render("action", &spec.script, &spec.config, (action.version, &action.zone))
             }
             Rendered::Text { text, at, zone } => {
                 let zone = if zone.is_empty() { "UTC" } else { zone };

@@ -3,11 +3,12 @@
 use std::time::Duration;
 
 use hera_common::attempt::{AttemptEnd, Exit};
+use hera_common::run::FailReason;
 use hera_common::time::Now;
 use hera_common::unit::Outcome;
 use hera_engine::input::{Finish, Input, Release, ReleaseCause, Reply, VerdictKind};
 
-use crate::desk::{Desk, registration, token};
+use crate::desk::{Desk, asked, registration, token};
 
 const ONE: &str = "
   - { name: one, schedule: { cron: '0 8 * * *' }, script: work, retries: { times: 1, delay: 30s } }
@@ -63,7 +64,7 @@ fn a_delay_that_is_not_over_after_all_begins_again() {
     let worker = desk.register("one");
     let grants = desk.poll(worker, &[1]);
     assert!(matches!(desk.start(&grants[0]), VerdictKind::Ok { .. }));
-    desk.ask(finish(grants[0].run, 1, AttemptEnd::Failed(hera_common::run::FailReason::Exit)));
+    desk.ask(finish(grants[0].run, 1, AttemptEnd::Failed(FailReason::Exit)));
     desk.wait(31);
     desk.turn(vec![Input::Tick]);
     // The store's clock goes back by twenty seconds; boot clocks do not.
@@ -134,4 +135,37 @@ fn a_registration_that_comes_late_takes_nothing_from_the_process_that_replaced_i
     assert_eq!(desk.run(grants[0].run).state.word(), "running");
     desk.register("3-c");
     assert_eq!(desk.run(grants[0].run).state.to_string(), "queued(worker_restart)");
+}
+
+#[test]
+fn all_attempts_of_a_run_read_the_config_that_held_when_it_was_made() {
+    let mut desk = Desk::new();
+    let file = |fetch: &str| {
+        format!(
+            "group: g\nconfig: {{ url: {fetch} }}\njobs:\n  - {{ name: one, schedule: {{ cron: '0 8 * * *' }}, \
+             script: 'fetch ${{url}}', retries: {{ times: 1, delay: 30s }} }}\n"
+        )
+    };
+    let applies = |desk: &mut Desk, fetch: &str| {
+        let input = desk.apply_text("people", &file(fetch), false);
+        let reply = desk.ask(input);
+        assert!(matches!(reply, Reply::Applied(Ok(_))), "{reply:?}");
+    };
+    applies(&mut desk, "old");
+    applies(&mut desk, "new");
+    let worker = desk.register("one");
+    let first = desk.poll(worker, &[1]);
+    assert_eq!(first[0].script, "fetch old", "it was queued before the edit");
+    desk.start(&first[0]);
+    desk.ask(finish(first[0].run, 1, AttemptEnd::Failed(FailReason::Exit)));
+    desk.wait(60);
+    desk.lead();
+    desk.turn(vec![Input::Tick]);
+    let again = desk.poll(worker, &[2]);
+    assert_eq!((again[0].number, again[0].script.as_str()), (2, "fetch old"));
+    desk.start(&again[0]);
+    desk.ask(finish(again[0].run, 2, AttemptEnd::Failed(FailReason::Exit)));
+    let action = desk.bound("one", 0);
+    desk.ask(Input::Recover { asked: asked(), action });
+    assert_eq!(desk.poll(worker, &[3])[0].script, "fetch new", "a new run reads what holds now");
 }
