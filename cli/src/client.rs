@@ -30,6 +30,12 @@ const ROUNDS_MAX: usize = 30;
 /// Between two such rounds.
 const ROUND_PAUSE: Duration = Duration::from_millis(500);
 
+/// How often a wish is repeated that met another change: each time it is judged on what is there by then.
+const CHANGES_MAX: u32 = 5;
+
+/// Before the first of them; twice as long each time.
+const CHANGE_PAUSE: Duration = Duration::from_millis(50);
+
 /// Whether a request may be sent again after its answer was lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Repeat {
@@ -62,6 +68,8 @@ enum Tried<T> {
         stands: bool,
         why: String,
     },
+    /// Something else changed the same in that moment; nothing was done.
+    Changed(Failure),
     Failed(Failure),
 }
 
@@ -122,13 +130,19 @@ impl Client {
         send: impl AsyncFn(Channel, Request<Req>) -> Result<Response<Res>, Status>,
     ) -> Result<Res, Failure> {
         let mut round = Round::default();
+        let mut changes = 0;
         for _round in 0..ROUNDS_MAX {
             round = Round::default();
             let mut targets = self.targets();
             while let Some(target) = targets.pop() {
                 match self.attempt(&target, repeat, request.clone(), &send).await {
                     Tried::Answered(answer) => return Ok(answer),
-                    Tried::Failed(failure) => return Err(failure),
+                    Tried::Changed(_again) if changes < CHANGES_MAX => {
+                        tokio::time::sleep(CHANGE_PAUSE * 2_u32.pow(changes)).await;
+                        changes += 1;
+                        targets.push(target);
+                    }
+                    Tried::Changed(failure) | Tried::Failed(failure) => return Err(failure),
                     Tried::Leads(leader) => targets.extend(round.redirected(&target, leader)),
                     Tried::Elsewhere { stands, why } => round.passed(&target, stands, &why),
                 }
@@ -165,8 +179,11 @@ impl Client {
         match send(channel, Request::new(request)).await {
             Ok(response) => Tried::Answered(response.into_inner()),
             Err(status) => {
-                self.forget();
-                judge(&status, repeat)
+                let tried = judge(&status, repeat);
+                if !matches!(tried, Tried::Changed(_)) {
+                    self.forget();
+                }
+                tried
             }
         }
     }
@@ -223,16 +240,25 @@ fn judge<T>(status: &Status, repeat: Repeat) -> Tried<T> {
             let why = if lost { cause_of(status) } else { status.message().to_owned() };
             Tried::Elsewhere { stands: true, why }
         }
-        (_, true, Repeat::Unsafe) => Tried::Failed(Failure::new(
-            Exit::NoLeader,
-            format!(
-                "the connection broke before the answer came ({}): it may have been done; look with \
-                 `hera get`, then ask again",
-                cause_of(status)
-            ),
-        )),
+        (Code::DeadlineExceeded, false, Repeat::Safe) => {
+            Tried::Elsewhere { stands: true, why: status.message().to_owned() }
+        }
+        (_, true, Repeat::Unsafe) => {
+            Tried::Failed(unknown("the connection broke before the answer came", &cause_of(status)))
+        }
+        // The master itself does not know.
+        (Code::DeadlineExceeded, false, Repeat::Unsafe) => {
+            Tried::Failed(unknown("the answer was lost", status.message()))
+        }
+        (Code::Aborted, false, _) => Tried::Changed(Failure::refused(status)),
         (_, false, _) => Tried::Failed(Failure::refused(status)),
     }
+}
+
+fn unknown(what: &str, why: &str) -> Failure {
+    let text =
+        format!("{what} ({why}): it may have been done; look with `hera get`, then ask again");
+    Failure::new(Exit::NoLeader, text)
 }
 
 fn unreachable(addresses: &[String], reasons: &[String]) -> Failure {
@@ -313,6 +339,7 @@ mod tests {
             Tried::Answered(()) => "answered".to_owned(),
             Tried::Leads(leader) => format!("leads {leader}"),
             Tried::Elsewhere { stands, why } => format!("elsewhere {stands} {why}"),
+            Tried::Changed(failure) => format!("changed {failure}"),
             Tried::Failed(failure) => format!("{:?} {failure}", failure.exit),
         }
     }
@@ -333,8 +360,40 @@ mod tests {
         let failed = told(&judge(&lost(), Repeat::Unsafe));
         assert!(failed.starts_with("NoLeader the connection broke"), "{failed}");
 
+        let unknown = Status::deadline_exceeded("the store did not answer, ask again");
+        assert!(told(&judge(&unknown, Repeat::Safe)).starts_with("elsewhere true the store"));
+        let failed = told(&judge(&unknown, Repeat::Unsafe));
+        assert!(failed.starts_with("NoLeader the answer was lost"), "{failed}");
+
+        let changed = Status::aborted("it changed meanwhile, try again");
+        let told_changed = told(&judge(&changed, Repeat::Unsafe));
+        assert_eq!(told_changed, "changed it changed meanwhile, try again");
+
         let refused = Status::failed_precondition("run r42 is live");
         assert_eq!(told(&judge(&refused, Repeat::Safe)), "Refused run r42 is live");
+    }
+
+    #[tokio::test]
+    async fn a_wish_that_met_another_change_is_repeated_by_itself_a_few_times() {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let client = Client::new(&listener.local_addr().unwrap().to_string()).unwrap();
+        let tries = std::cell::Cell::new(0);
+        let send = async |_channel, _request: tonic::Request<()>| {
+            tries.set(tries.get() + 1);
+            if tries.get() < 3 {
+                Err(Status::aborted("changed"))
+            } else {
+                Ok(tonic::Response::new(()))
+            }
+        };
+        client.ask(Repeat::Unsafe, (), send).await.unwrap();
+        assert_eq!(tries.take(), 3);
+        let never = async |_channel, _request: tonic::Request<()>| {
+            tries.set(tries.get() + 1);
+            Err::<tonic::Response<()>, _>(Status::aborted("changed"))
+        };
+        let failure = client.ask(Repeat::Unsafe, (), never).await.unwrap_err();
+        assert_eq!((failure.exit, tries.get()), (Exit::Refused, 1 + super::CHANGES_MAX));
     }
 
     #[tokio::test]

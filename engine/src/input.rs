@@ -164,7 +164,7 @@ pub struct Step {
     pub effects: Vec<Effect>,
 }
 
-/// An answer that holds if its units are committed; otherwise the caller hears UNAVAILABLE.
+/// An answer that holds if its units are committed; otherwise the caller hears that it was not done, or that nobody knows.
 #[derive(Debug)]
 pub struct Answer {
     pub tag: Tag,

@@ -26,6 +26,8 @@ pub(super) fn status(fault: Fault) -> Status {
         FaultKind::Conflict | FaultKind::NotLeading => Code::FailedPrecondition,
         FaultKind::Stale => Code::Aborted,
         FaultKind::Unavailable => Code::Unavailable,
+        // Of gRPC's codes the one that says that it may have been done all the same.
+        FaultKind::Unknown => Code::DeadlineExceeded,
         FaultKind::Internal => Code::Internal,
     };
     let text = cut(&fault.to_string(), MESSAGE_BYTES_MAX);
@@ -111,6 +113,8 @@ mod tests {
             Fault::Conflict("b depends on it".to_owned()),
             Fault::Stale("read again".to_owned()),
             Fault::Unanswered(Unanswered::LeftOut),
+            Fault::Unanswered(Unanswered::Unknown),
+            Fault::Unanswered(Unanswered::SteppedDown),
             store("down"),
             Fault::Store(StoreError::Unusable("old".to_owned())),
             Fault::OtherReply,
@@ -129,6 +133,8 @@ mod tests {
             FailedPrecondition: b depends on it
             Aborted: read again
             Unavailable: something else changed the same things first, ask again
+            DeadlineExceeded: the store did not answer, ask again
+            DeadlineExceeded: this master stopped leading, ask again
             Unavailable: the store does not answer as it should
             Internal: the store does not answer as it should
             Internal: the engine answered something else than was asked"#]]

@@ -12,7 +12,7 @@ use hera_common::doc::{
 use hera_common::limits::FILES_BYTES_MAX;
 use hera_common::time::Version;
 use hera_common::worker::heartbeat;
-use hera_engine::apply::ApplySet;
+use hera_engine::apply::{ApplySet, OthersChanges};
 use hera_engine::catalog::Catalog;
 use hera_engine::input::{Applied, Input, RefusalKind, Reply};
 
@@ -47,7 +47,7 @@ pub(crate) struct Attached {
 pub(crate) struct ToApply {
     pub(crate) asked: Asked,
     pub(crate) source: String,
-    pub(crate) overwrite: bool,
+    pub(crate) others: OthersChanges,
     pub(crate) files: Files,
     pub(crate) dry_run: bool,
     pub(crate) prune: bool,
@@ -120,7 +120,7 @@ fn set(wanted: &ToApply, edition: u64, applied: Checked) -> ApplySet {
     ApplySet {
         asked: wanted.asked.clone(),
         source: wanted.source.clone(),
-        overwrite: wanted.overwrite,
+        others: wanted.others,
         edition,
         applied,
         dry_run: wanted.dry_run,
@@ -132,7 +132,7 @@ fn set(wanted: &ToApply, edition: u64, applied: Checked) -> ApplySet {
 
 /// None: the definitions have changed since they were looked at.
 async fn put(lead: &Lead, set: ApplySet) -> Result<Option<Applied>, Fault> {
-    let Reply::Applied(applied) = lead.desk.ask(Input::Apply(Box::new(set))).await? else {
+    let Reply::Applied(applied) = Service::decide(lead, Input::Apply(Box::new(set))).await? else {
         return Err(Fault::OtherReply);
     };
     match applied {

@@ -57,7 +57,10 @@ pub(crate) enum FaultKind {
     Conflict,
     NotLeading,
     Stale,
+    /// Nothing of it was done.
     Unavailable,
+    /// It may have been done.
+    Unknown,
     Internal,
 }
 
@@ -76,7 +79,10 @@ impl Fault {
             Self::AlreadyExists(_) => FaultKind::AlreadyExists,
             Self::Conflict(_) => FaultKind::Conflict,
             Self::Stale(_) => FaultKind::Stale,
-            Self::Activating | Self::Stopping | Self::Unanswered(_) => FaultKind::Unavailable,
+            Self::Activating | Self::Stopping | Self::Unanswered(Unanswered::LeftOut) => {
+                FaultKind::Unavailable
+            }
+            Self::Unanswered(Unanswered::Unknown | Unanswered::SteppedDown) => FaultKind::Unknown,
             Self::Store(error) => match error {
                 StoreError::Unavailable(_) | StoreError::NotLeader => FaultKind::Unavailable,
                 StoreError::Corrupt { .. } | StoreError::Unusable(_) | StoreError::BadMark(_) => {
@@ -121,7 +127,7 @@ const WORDS_MAX: usize = 4_000;
 /// bad fields.
 pub(crate) fn refused(mut refusals: Vec<Refusal>) -> Fault {
     let conflicts = refusals.iter().filter(|refusal| refusal.kind == RefusalKind::Conflict);
-    let conflicts: Vec<String> = conflicts.map(|refusal| placed(refusal)).collect();
+    let conflicts: Vec<String> = conflicts.map(placed).collect();
     if !conflicts.is_empty() {
         return Fault::Conflict(some_of(&conflicts));
     }
@@ -136,7 +142,7 @@ fn some_of(all: &[String]) -> String {
     let mut text = String::new();
     for (number, one) in all.iter().enumerate() {
         if number > 0 && text.len() + one.len() > WORDS_MAX {
-            text.push_str(&format!("\nand {} more", all.len() - number));
+            text.extend(["\nand ", &(all.len() - number).to_string(), " more"]);
             break;
         }
         if number > 0 {
@@ -185,7 +191,7 @@ fn list(violations: &[Violation]) -> String {
 mod tests {
     use hera_engine::input::{Refusal, RefusalKind};
 
-    use super::{Fault, FaultKind, refused};
+    use super::{FaultKind, refused};
 
     fn refusal(kind: RefusalKind, field: &str, place: &str) -> Refusal {
         let (field, place) = (field.to_owned(), place.to_owned());

@@ -28,6 +28,8 @@ const SLOTS: u32 = 10;
 /// How far ahead the versions of a job with edges are searched, and the first step.
 const SEARCH_MAX: Duration = Duration::from_secs(366 * 24 * 3600);
 const SEARCH_FIRST: Duration = Duration::from_secs(24 * 3600);
+/// A cron that has ended has no slots to show; one that fires at no time at all is a mistake.
+const EVER: Version = Version::from_ms(0);
 const FAR: Version = Version::from_ms(i64::MAX);
 
 /// A job as shown.
@@ -152,7 +154,7 @@ impl Service {
         let lead = self.lead()?;
         let job = self.find_job(&lead.catalog(), path)?;
         let input = Input::DeleteJob { asked, job: job.row.id };
-        let Reply::Deleted(deleted) = lead.desk.ask(input).await? else {
+        let Reply::Deleted(deleted) = Self::decide(&lead, input).await? else {
             return Err(Fault::OtherReply);
         };
         Ok(deleted?)
@@ -289,6 +291,7 @@ fn schedule(job: &Job) -> Result<Option<Schedule>, Fault> {
 
 fn of_cron(text: &str, zone: &str, after: Version, count: u32) -> Result<Vec<ShownSlot>, Fault> {
     let schedule = Schedule::new(&[text], zone, DstPolicy::default())
+        .and_then(|schedule| schedule.check_fires_from(EVER).map(|()| schedule))
         .map_err(|error| Fault::invalid(error.field(), error.to_string()))?;
     let versions = take(&schedule, after, count).into_iter();
     Ok(versions.map(|version| slot(version, zone, Some(&schedule))).collect())
@@ -336,10 +339,19 @@ mod tests {
         .assert_eq(&told("0 * * * *", "2026-10-24T23:30:00Z"));
     }
 
+    const fn after_2026() -> Version {
+        Version::from_ms(1_798_761_600_000)
+    }
+
     #[test]
     fn a_bad_cron_is_refused_by_its_field() {
         let fault = of_cron("61 * * * *", "UTC", Version::from_ms(0), 1).unwrap_err();
         assert!(fault.to_string().starts_with("cron: "), "{fault}");
+        let fault = of_cron("0 0 30 2 *", "UTC", Version::from_ms(0), 1).unwrap_err();
+        expect!["cron: `0 0 30 2 *`: day-of-month, byte 4: it never fires: no date from 1970 to 2199 matches; write days and months that meet"]
+            .assert_eq(&fault.to_string());
+        let ended = of_cron("0 0 3 1 1 ? 2020", "UTC", after_2026(), 1).unwrap();
+        assert!(ended.is_empty(), "it has fired");
         let fault = of_cron("* * * * *", "No/Where", Version::from_ms(0), 1).unwrap_err();
         assert!(fault.to_string().starts_with("zone: "), "{fault}");
     }

@@ -10,6 +10,8 @@ use super::Service;
 use super::fault::Fault;
 use super::reference::{self, ActionName, At};
 use super::shown::{Shower, ShownAction, ShownRun};
+use crate::desk::Unanswered;
+use crate::role::Lead;
 
 /// A run that was made.
 #[derive(Debug)]
@@ -56,9 +58,19 @@ impl Service {
         self.made(Input::Recover { asked, action }).await
     }
 
+    /// Asks the engine for something that people want done.
+    pub(super) async fn decide(lead: &Lead, input: Input) -> Result<Reply, Fault> {
+        match lead.desk.ask(input).await {
+            Err(Unanswered::LeftOut) => {
+                Err(Fault::Stale("it changed meanwhile, try again".to_owned()))
+            }
+            told => Ok(told?),
+        }
+    }
+
     async fn made(&self, input: Input) -> Result<Made, Fault> {
         let lead = self.lead()?;
-        let Reply::RunMade(made) = lead.desk.ask(input).await? else {
+        let Reply::RunMade(made) = Self::decide(&lead, input).await? else {
             return Err(Fault::OtherReply);
         };
         let RunMade { action, run, notes } = *made?;
@@ -76,7 +88,7 @@ impl Service {
         let action = Box::new(self.find_action(&catalog, "action", name).await?);
         let bindings = action.bindings.clone();
         let input = Input::Cancel { asked, action };
-        let Reply::Cancelled(cancelled) = lead.desk.ask(input).await? else {
+        let Reply::Cancelled(cancelled) = Self::decide(&lead, input).await? else {
             return Err(Fault::OtherReply);
         };
         let cancelled = *cancelled?;
