@@ -92,7 +92,10 @@ impl Leading {
                     warn!(error = %Chain(&error), "could not renew the leadership");
                     wait = RENEW_AGAIN.min(self.timing.renew);
                     let silent = self.around.clock.boot().since(renewed);
-                    if matches!(error, StoreError::NotLeader) || silent > self.timing.give_up {
+                    // Who holds the folder leads: a renewal that waits behind a long commit ends nothing, and to give
+                    // up would take that commit back.
+                    let too_long = !self.alone && silent > self.timing.give_up;
+                    if matches!(error, StoreError::NotLeader) || too_long {
                         lost.cancel();
                     }
                 }

@@ -28,6 +28,11 @@ struct Master {
 
 impl Master {
     fn start(name: &str, store: MemoryStore, clock: &Clock) -> Self {
+        Self::start_in(false, name, store, clock)
+    }
+
+    /// `alone`: on a store whose folder nobody else can hold.
+    fn start_in(alone: bool, name: &str, store: MemoryStore, clock: &Clock) -> Self {
         let shutdown = CancellationToken::new();
         let tasks = Tasks::new(CancellationToken::new());
         let (sender, role) = watch::channel(Role::Standby { leader: None });
@@ -41,7 +46,7 @@ impl Master {
             me: Candidate { name: name.to_owned(), address: format!("http://{name}") },
             timing: Timing::default().leader,
             settings: Settings::default(),
-            alone: false,
+            alone,
             role: sender,
         };
         let stop = shutdown.clone();
@@ -133,4 +138,19 @@ async fn a_leader_whose_epoch_was_taken_steps_down_at_its_next_renewal() {
     let stepped_down = first.stands_by().await;
     assert!(stepped_down <= 2.6, "stepped down after {stepped_down} s");
     first.follows("http://thief").await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_master_alone_in_its_folder_leads_on_while_renewals_wait_behind_a_long_commit() {
+    let (store, clock) =
+        (MemoryStore::new("s"), Clock::of_runtime(Wall::from_ms(1_700_000_000_000)));
+    let mut only = Master::start_in(true, "only", store, &clock);
+    only.leads_soon().await;
+    let roles = only.role.clone();
+    only.store.set_reachable(false);
+    tokio::time::sleep(Duration::from_secs(40)).await;
+    only.store.set_reachable(true);
+    tokio::time::sleep(Duration::from_secs(10)).await;
+    assert!(only.leads() && !roles.has_changed().unwrap(), "it never stood by");
+    assert_eq!(only.store.leadership().await.unwrap().epoch.raw(), 1);
 }
