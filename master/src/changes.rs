@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use dashmap::DashMap;
+use hera_common::attempt::{Attempt, AttemptState};
 use hera_common::id::Fence;
 use hera_common::time::Wall;
 use hera_engine::input::Change;
@@ -65,6 +66,13 @@ impl Changes {
     }
 }
 
+fn ended(attempt: &Attempt) -> Option<&'static str> {
+    match &attempt.state {
+        AttemptState::Ended { end, .. } => Some(end.word()),
+        AttemptState::Leased | AttemptState::Started => None,
+    }
+}
+
 /// One line for each change of state, and no other.
 fn log(change: &Change) {
     match change {
@@ -83,6 +91,23 @@ fn log(change: &Change) {
             action.version,
             action.state
         ),
+        Change::Run { run, attempt: Some(attempt) }
+            if !run.state.ended() && ended(attempt).is_some() =>
+        {
+            info!(
+                run.id = run.id.raw(),
+                action.id = run.action.raw(),
+                job.id = run.job.raw(),
+                attempt.id = attempt.fence.raw(),
+                attempt.number = attempt.number,
+                trigger.cause = run.trigger.label(),
+                "attempt {} of run {} is {}, the run is {}",
+                attempt.number,
+                run.id,
+                ended(attempt).unwrap_or_default(),
+                run.state
+            );
+        }
         Change::Run { run, attempt } => info!(
             run.id = run.id.raw(),
             action.id = run.action.raw(),

@@ -75,6 +75,9 @@ pub(crate) async fn open(url: &str, options: &Options) -> Result<SqlStore, Store
 
 async fn migrate(server: &PgConnectOptions) -> Result<(), StoreError> {
     let mut connection = server.connect().await.map_err(|error| fault(error, Broke::Before))?;
+    // It says of each start that its own table is there already: no news for anybody.
+    let quiet = sqlx::raw_sql("SET client_min_messages = warning").execute(&mut connection).await;
+    quiet.map_err(|error| fault(error, Broke::Within))?;
     // The migrator holds an advisory lock, so that two masters can start together.
     let told = MIGRATIONS.run_direct(None, &mut connection, false).await;
     told.map_err(migrate_fault)?;

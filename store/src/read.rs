@@ -189,7 +189,12 @@ pub struct RunFilter {
     pub jobs: Option<Vec<JobId>>,
     pub action: Option<ActionId>,
     pub states: Vec<RunStates>,
+    /// Bracketed words.
+    pub reasons: Vec<String>,
     pub triggers: Vec<Trigger>,
+    /// Of versions in `[from, to)`.
+    pub from: Option<Version>,
+    pub to: Option<Version>,
 }
 
 /// Runs, newest first.
@@ -200,11 +205,16 @@ pub struct RunPage {
     pub next: Option<String>,
 }
 
-/// A run with the name of the worker that holds it.
+/// A run with what its worker and its action say of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunView {
     pub run: Run,
+    /// The name of the worker that holds it.
     pub worker: Option<String>,
+    /// The zone in which its action's version is shown.
+    pub zone: String,
+    /// It is the run that its action counts.
+    pub counted: bool,
 }
 
 /// An attempt with the name of its worker.

@@ -178,6 +178,12 @@ fn of_run(
         }
         ("failed", _) => Some((tone, failed(run, attempt, tries_max, None))),
         ("cancelled", _) => Some((tone, shown(&run.state, reason))),
+        // A takeover: what the old attempt came to, and which one follows.
+        ("leased", _) => {
+            let ended = attempt.filter(|attempt| attempt.ended_at.is_some())?;
+            let (number, state) = (ended.number, &ended.state);
+            Some((Tone::Bad, format!("attempt {number} {state}, attempt {} follows", number + 1)))
+        }
         ("queued", Some("retry")) => {
             let wait = run.beside.not_before.map(|next| next.0.ms().saturating_sub(at.ms()));
             Some((Tone::Bad, failed(run, attempt, tries_max, wait)))
@@ -334,6 +340,8 @@ mod tests {
             })
         };
         let by_hand = Run { trigger: "manual".to_owned(), ..run("running", None, 1) };
+        let ended_at = Some(Instant::from_ms(START));
+        let lost = Attempt { ended_at, ..attempt(2, None, "lost") };
         let changes = [
             Change::Worker { name: "dev".to_owned(), state: "online".to_owned() },
             of_action(action("planned", None), None),
@@ -348,6 +356,8 @@ mod tests {
             of_run(run("running", None, 1), None),
             of_run(run("queued", Some("retry"), 1), Some(attempt(1, Some(3), "failed"))),
             of_run(run("running", None, 2), None),
+            of_run(run("leased", None, 3), Some(lost)),
+            of_run(run("leased", None, 3), Some(attempt(3, None, "leased"))),
             of_run(run("queued", Some("released"), 2), None),
             of_run(run("failed", Some("exit"), 3), Some(attempt(3, Some(3), "failed"))),
             of_run(run("failed", Some("timeout"), 4), Some(attempt(4, None, "timed_out"))),
@@ -367,6 +377,7 @@ mod tests {
             08:00:01  weather/check@2026-11-30 03:00 -05:00  running on w1
             08:00:01  weather/check@2026-11-30 03:00 -05:00  failed: exit 3 (attempt 1 of 3, retry in 5m)
             08:00:01  weather/check@2026-11-30 03:00 -05:00  running on w1, attempt 2
+            08:00:01  weather/check@2026-11-30 03:00 -05:00  attempt 2 lost, attempt 3 follows
             08:00:01  weather/check@2026-11-30 03:00 -05:00  queued again (released)
             08:00:01  weather/check@2026-11-30 03:00 -05:00  failed: exit 3 (attempt 3 of 3)
             08:00:01  weather/check@2026-11-30 03:00 -05:00  failed: timed_out (attempt 4)

@@ -6,8 +6,7 @@ use expect_test::{Expect, expect};
 
 use super::{
     Applied, Around, CalendarThere, Contents, DataDoc, DocError, FileDoc, GroupDoc, JobDoc, Known,
-    Unknown, Upstream, Wanted, apply_set, read_file, resolve_again, spec_from_json,
-    wanted_files,
+    Unknown, Upstream, Wanted, apply_set, read_file, resolve_again, spec_from_json, wanted_files,
 };
 use crate::path::Path;
 use crate::spec::{JobSpec, Period};

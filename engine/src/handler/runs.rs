@@ -70,6 +70,7 @@ impl Handler {
         live.expired = false;
         ctx.stage.update_run(unit, &before, &changed.run);
         let started = started_now(&before, &changed.run);
+        let granted = matches!(event, RunEvent::Granted(_));
         let mut shown = None;
         if let Some(end) = changed.attempt {
             let mut exit = report.exit;
@@ -92,9 +93,14 @@ impl Handler {
             ctx.stage.put_attempt(unit, Put::Update, attempt);
         }
         if before.state.word() != changed.run.state.word() || shown.is_some() {
-            let attempt = shown.or_else(|| live.attempt.clone()).map(Box::new);
-            let run = Box::new(changed.run.clone());
-            ctx.stage.changed(unit, Change::Run { run, attempt });
+            // A takeover is two things: the end of one attempt, and the grant of the next.
+            let next = live.attempt.clone().filter(|_next| granted || shown.is_none());
+            let attempts: Vec<_> = shown.into_iter().chain(next).map(Box::new).map(Some).collect();
+            let attempts = if attempts.is_empty() { vec![None] } else { attempts };
+            for attempt in attempts {
+                let run = Box::new(changed.run.clone());
+                ctx.stage.changed(unit, Change::Run { run, attempt });
+            }
         }
         ctx.notes.push(Note::Run { job: self.job, run: id });
         if started {

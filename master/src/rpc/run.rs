@@ -13,6 +13,13 @@ use crate::service::filter::JobsWanted;
 use crate::service::log::{Followed, Follower};
 use crate::service::run::RunWanted;
 
+fn runs_wanted(wire: v1::ListRunsRequest) -> (RunWanted, Option<v1::PageRequest>) {
+    let v1::ListRunsRequest { job, group, action, states, triggers, page, owner, day, reasons } =
+        wire;
+    let jobs = JobsWanted { job, group, owner };
+    (RunWanted { jobs, action, states, reasons, day, triggers }, page)
+}
+
 type Follow = Pin<Box<dyn Stream<Item = Result<v1::FollowLogResponse, Status>> + Send>>;
 
 #[tonic::async_trait]
@@ -21,10 +28,7 @@ impl RunService for Rpc {
         &self,
         request: Request<v1::ListRunsRequest>,
     ) -> Result<Response<v1::ListRunsResponse>, Status> {
-        let v1::ListRunsRequest { job, group, action, states, triggers, page } =
-            request.into_inner();
-        let jobs = JobsWanted { job, group, owner: String::new() };
-        let wanted = RunWanted { jobs, action, states, triggers };
+        let (wanted, page) = runs_wanted(request.into_inner());
         let page = from_wire::page(page).map_err(status)?;
         let piece = self.service.list_runs(&wanted, &page).await.map_err(status)?;
         let runs = piece.rows.into_iter().map(to_wire::run).collect();

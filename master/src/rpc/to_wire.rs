@@ -29,6 +29,7 @@ pub(super) fn versions(versions: &[Version]) -> Vec<i64> {
 
 pub(super) fn action(shown: ShownAction) -> v1::Action {
     let ShownAction { action, job, state: words, live_run, bindings } = shown;
+    let worker = live_run.as_ref().and_then(|run| run.worker.as_ref());
     v1::Action {
         id: action.id.raw(),
         job,
@@ -37,7 +38,7 @@ pub(super) fn action(shown: ShownAction) -> v1::Action {
         zone: action.zone,
         data_date: action.data.date,
         state: Some(state(words)),
-        held_by: String::new(),
+        held_by: worker.map(|worker| format!("worker {worker}")).unwrap_or_default(),
         revision: action.revision.raw(),
         runs: action.runs,
         outcome: action.outcome.map(end),

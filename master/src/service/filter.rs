@@ -154,7 +154,20 @@ pub(crate) fn reasons(field: &str, texts: &[String]) -> Result<Vec<String>, Faul
     let ended =
         |states: &ActionStates| !matches!(states, ActionStates::Active(_) | ActionStates::Dropped);
     let states = ActionStates::all().into_iter().filter(ended);
-    let known: BTreeSet<&str> = states.filter_map(ActionStates::reason).collect();
+    known(field, texts, states.filter_map(ActionStates::reason))
+}
+
+/// Bracketed words of runs.
+pub(crate) fn run_reasons(field: &str, texts: &[String]) -> Result<Vec<String>, Fault> {
+    known(field, texts, RunStates::all().into_iter().filter_map(RunStates::reason))
+}
+
+fn known(
+    field: &str,
+    texts: &[String],
+    words: impl Iterator<Item = &'static str>,
+) -> Result<Vec<String>, Fault> {
+    let known: BTreeSet<&str> = words.collect();
     match texts.iter().find(|text| !known.contains(text.as_str())) {
         Some(bad) => {
             let known = known.into_iter().collect::<Vec<_>>().join(", ");

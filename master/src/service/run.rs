@@ -1,7 +1,8 @@
 //! Looking at runs and their attempts. It must not change anything.
 
 use hera_engine::catalog::Catalog;
-use hera_store::{AttemptView, Page, RunFilter, RunPage, RunView};
+use hera_store::{AttemptView, Page, RunFilter, RunPage};
+use jiff::civil::Date;
 
 use super::Service;
 use super::fault::Fault;
@@ -16,6 +17,9 @@ pub(crate) struct RunWanted {
     /// An action's name.
     pub(crate) action: String,
     pub(crate) states: Vec<String>,
+    pub(crate) reasons: Vec<String>,
+    /// The local day of the version.
+    pub(crate) day: String,
     pub(crate) triggers: Vec<String>,
 }
 
@@ -29,17 +33,38 @@ impl Service {
         let lead = self.lead()?;
         let catalog = lead.catalog();
         let list = List::new("runs", wanted);
-        let read = Page { limit: page.limit, after: list.open(page)? };
-        let filter = self.run_filter(wanted, &catalog).await?;
-        let RunPage { runs, next } = self.store().list_runs(&filter, &read).await?;
-        let next = next.map(|mark| list.seal(&mark)).unwrap_or_default();
+        let day = filter::date("day", &wanted.day)?;
+        let mut after = list.open(page)?;
+        let filter = self.run_filter(wanted, &catalog, day).await?;
         let shower = Shower::new(&lead, &catalog, self.now().wall);
-        let rows = runs.into_iter().map(|view| shown(&shower, view)).collect();
+        let mut rows = Vec::new();
+        loop {
+            let limit = page.limit.saturating_sub(u32::try_from(rows.len()).unwrap_or(u32::MAX));
+            let RunPage { runs, next } =
+                self.store().list_runs(&filter, &Page { limit, after }).await?;
+            // A day has other ends in other zones: the store gives all that could be meant.
+            let of_day = runs.into_iter().filter(|view| {
+                day.is_none_or(|day| filter::on_day(view.run.version, &view.zone, day))
+            });
+            rows.extend(of_day.map(|view| shower.run_view(view)));
+            after = next;
+            let full = u32::try_from(rows.len()).is_ok_and(|count| count >= page.limit);
+            if after.is_none() || full {
+                break;
+            }
+        }
+        let next = after.map(|mark| list.seal(&mark)).unwrap_or_default();
         Ok(Piece { rows, next })
     }
 
-    async fn run_filter(&self, wanted: &RunWanted, catalog: &Catalog) -> Result<RunFilter, Fault> {
-        let RunWanted { jobs, action, states, triggers } = wanted;
+    async fn run_filter(
+        &self,
+        wanted: &RunWanted,
+        catalog: &Catalog,
+        day: Option<Date>,
+    ) -> Result<RunFilter, Fault> {
+        let RunWanted { jobs, action, states, reasons, day: _, triggers } = wanted;
+        let (from, to) = day.map(filter::day_anywhere).unzip();
         let action = match action.as_str() {
             "" => None,
             name => Some(self.find_action(catalog, "action", name).await?.action.id),
@@ -48,7 +73,10 @@ impl Service {
             jobs: jobs.ids(catalog),
             action,
             states: filter::run_states("states", states)?,
+            reasons: filter::run_reasons("reasons", reasons)?,
             triggers: filter::triggers("triggers", triggers)?,
+            from,
+            to,
         })
     }
 
@@ -62,12 +90,8 @@ impl Service {
         let catalog = lead.catalog();
         let view = self.find_run(&catalog, "run", name).await?;
         let attempts = self.store().attempts(view.run.id).await?;
-        let action = self.store().action(view.run.action).await?;
         let shower = Shower::new(&lead, &catalog, self.now().wall);
-        let run = match action {
-            Some(bound) => shower.run_of(view.run, &bound.action),
-            None => shower.run(view.run),
-        };
+        let run = shower.run_view(view);
         let mut shown = Vec::with_capacity(attempts.len());
         for AttemptView { attempt, worker, log_bytes } in attempts {
             // One look for each attempt: a run has 50 at most, and most have one.
@@ -76,10 +100,4 @@ impl Service {
         }
         Ok((run, shown))
     }
-}
-
-fn shown(shower: &Shower<'_>, view: RunView) -> ShownRun {
-    let mut run = shower.run(view.run);
-    run.worker = view.worker.or(run.worker);
-    run
 }

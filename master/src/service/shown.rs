@@ -8,6 +8,7 @@ use hera_common::spec::On;
 use hera_common::time::{Version, Wall};
 use hera_engine::catalog::Catalog;
 use hera_engine::time::zone;
+use hera_store::RunView;
 use jiff::ZonedDateTime;
 use jiff::tz::TimeZone;
 
@@ -113,6 +114,14 @@ impl<'a> Shower<'a> {
     pub(crate) fn run_of(&self, run: Run, action: &Action) -> ShownRun {
         let counts = run.trigger.counts() || action.counted_run == Some(run.id);
         self.run_in(run, action.zone.clone(), counts)
+    }
+
+    /// A run with what was read beside it.
+    pub(crate) fn run_view(&self, view: RunView) -> ShownRun {
+        let RunView { run, worker, zone, counted } = view;
+        let counts = run.trigger.counts() || counted;
+        let shown = self.run_in(run, zone, counts);
+        ShownRun { worker: worker.or(shown.worker), ..shown }
     }
 
     fn run_in(&self, run: Run, zone: String, counts: bool) -> ShownRun {

@@ -162,7 +162,13 @@ impl State {
 
     pub(super) fn run_view(&self, run: &Run) -> RunView {
         let worker = run.state.hold().and_then(|hold| self.workers.get(&hold.worker));
-        RunView { run: run.clone(), worker: worker.map(|w| w.name.clone()) }
+        let action = self.actions.get(&run.action);
+        RunView {
+            run: run.clone(),
+            worker: worker.map(|w| w.name.clone()),
+            zone: action.map_or_else(|| "UTC".to_owned(), |action| action.zone.clone()),
+            counted: action.is_some_and(|action| action.counted_run == Some(run.id)),
+        }
     }
 
     pub(super) fn attempt_of(&self, token: Token) -> Option<&Attempt> {

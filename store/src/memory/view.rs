@@ -112,9 +112,13 @@ impl State {
 }
 
 fn run_fits(run: &Run, filter: &RunFilter) -> bool {
-    let RunFilter { jobs, action, states, triggers } = filter;
+    let RunFilter { jobs, action, states, reasons, triggers, from, to } = filter;
+    let of = |reason: &String| run.state.reason() == Some(reason.as_str());
     jobs.as_ref().is_none_or(|jobs| jobs.contains(&run.job))
         && action.is_none_or(|action| run.action == action)
         && (states.is_empty() || states.iter().any(|wanted| wanted.take(run.state)))
+        && (reasons.is_empty() || reasons.iter().any(of))
         && (triggers.is_empty() || triggers.contains(&run.trigger))
+        && from.is_none_or(|from| run.version >= from)
+        && to.is_none_or(|to| run.version < to)
 }

@@ -77,7 +77,7 @@ pub(crate) fn runs<'a>(
     page: &Page,
     form: ListForm,
 ) -> Result<Ask<'a>, StoreError> {
-    let RunFilter { jobs, action, states, triggers } = filter;
+    let RunFilter { jobs, action, states, reasons, triggers, from, to } = filter;
     let mut ask = Ask::of(catalog::RUN_LIST);
     if let Some(jobs) = jobs {
         ask.push_in(" AND r.job_id", of_jobs(jobs), form);
@@ -86,6 +86,16 @@ pub(crate) fn runs<'a>(
         ask.push_bind(" AND r.action_id = ", Bind::Int(action.raw()));
     }
     any_of(&mut ask, states, run_state);
+    if !reasons.is_empty() {
+        let words = reasons.iter().map(String::as_str).collect();
+        ask.push_in(" AND r.reason", Bind::Texts(words), form);
+    }
+    if let Some(from) = from {
+        ask.push_bind(" AND r.version >= ", Bind::Int(from.ms()));
+    }
+    if let Some(to) = to {
+        ask.push_bind(" AND r.version < ", Bind::Int(to.ms()));
+    }
     if !triggers.is_empty() {
         ask.push_in(" AND r.trigger_kind", of_triggers(triggers), form);
     }
@@ -112,9 +122,12 @@ fn cut<T>(rows: &mut Vec<T>, page: &Page) -> bool {
     more
 }
 
-/// Reads a run with the name of its worker.
+/// Reads a run with what its worker and its action say of it.
 pub(crate) fn run_view(reader: &mut Reader<'_>) -> Result<RunView, Unreadable> {
-    Ok(RunView { run: row::run(reader)?, worker: reader.maybe_owned()? })
+    let run = row::run(reader)?;
+    let (worker, zone) = (reader.maybe_owned()?, reader.owned()?);
+    let counted = reader.maybe_int()? == Some(run.id.raw());
+    Ok(RunView { run, worker, zone, counted })
 }
 
 fn of_jobs(jobs: &[JobId]) -> Bind<'static> {

@@ -304,6 +304,19 @@ pub(crate) async fn runs_are_filtered_newest_first(place: &impl Place) {
     assert_eq!(list(&filter, &whole).await, [(6, None)]);
     let filter = RunFilter { jobs: Some(vec![]), ..all() };
     assert_eq!(list(&filter, &whole).await, []);
+    let filter = RunFilter { reasons: vec!["exit".to_owned(), "retry".to_owned()], ..all() };
+    assert_eq!(list(&filter, &whole).await, [(6, None), (4, None)]);
+    let views = world.store.list_runs(&all(), &whole).await.unwrap().runs;
+    assert!(views.iter().all(|view| view.zone == "Asia/Shanghai"));
+    let versions = || views.iter().map(|view| view.run.version);
+    let (early, late) = (versions().min().unwrap(), versions().max().unwrap());
+    let filter = RunFilter { from: Some(early), to: Some(late), ..all() };
+    let expected: Vec<_> = views
+        .iter()
+        .filter(|view| (early..late).contains(&view.run.version))
+        .map(|view| (view.run.id.raw(), view.worker.clone()))
+        .collect();
+    assert_eq!(list(&filter, &whole).await, expected);
 }
 
 pub(crate) async fn runs_come_in_pages(place: &impl Place) {

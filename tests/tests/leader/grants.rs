@@ -6,7 +6,9 @@ use hera_common::attempt::{AttemptEnd, Exit};
 use hera_common::run::FailReason;
 use hera_common::time::Now;
 use hera_common::unit::Outcome;
-use hera_engine::input::{Finish, Input, Release, ReleaseCause, Reply, VerdictKind};
+use hera_engine::input::{
+    Change, Effect, Finish, Input, Registered, Release, ReleaseCause, Reply, VerdictKind,
+};
 
 use crate::desk::{Desk, asked, registration, token};
 
@@ -168,4 +170,53 @@ fn all_attempts_of_a_run_read_the_config_that_held_when_it_was_made() {
     let action = desk.bound("one", 0);
     desk.ask(Input::Recover { asked: asked(), action });
     assert_eq!(desk.poll(worker, &[3])[0].script, "fetch new", "a new run reads what holds now");
+}
+
+#[test]
+fn a_takeover_tells_the_end_of_one_attempt_and_the_grant_of_the_next() {
+    let mut desk = Desk::new();
+    desk.apply(ONE);
+    let worker = desk.register("one");
+    let first = desk.poll(worker, &[1]);
+    desk.start(&first[0]);
+    desk.wait(400);
+    desk.turn(vec![Input::Tick]);
+    let Registered { worker, incarnation } = worker;
+    let step = desk.step(vec![Input::Poll { worker, incarnation, tokens: vec![token(2)] }]);
+    let told: Vec<(u32, &str)> = step
+        .effects
+        .iter()
+        .filter_map(|effect| match effect {
+            Effect::Changed { change: Change::Run { attempt: Some(attempt), .. }, .. } => {
+                Some((attempt.number, attempt.state.word()))
+            }
+            Effect::Changed { .. } | Effect::Resolve(_) => None,
+        })
+        .collect();
+    assert_eq!(told, [(1, "ended"), (2, "leased")]);
+}
+
+#[test]
+fn a_worker_is_heard_by_whatever_it_says_of_what_it_holds() {
+    let mut desk = Desk::new();
+    desk.apply(QUEUE);
+    let worker = desk.register("one");
+    let heard = |desk: &mut Desk| {
+        let Reply::Standing(standing) = desk.ask(Input::Standing) else { panic!("no answer") };
+        standing.workers[0].heard_ago.unwrap().as_secs()
+    };
+    let grants = desk.poll(worker, &[1]);
+    desk.wait(5);
+    assert_eq!(heard(&mut desk), 5);
+    desk.start(&grants[0]);
+    assert_eq!(heard(&mut desk), 0);
+    desk.wait(5);
+    desk.ask(finish(grants[0].run, 1, AttemptEnd::Succeeded));
+    assert_eq!(heard(&mut desk), 0, "it has said Finish");
+    let grants = desk.poll(worker, &[2]);
+    desk.wait(5);
+    let (run, cause) = (grants[0].run, ReleaseCause::Declined);
+    let release = Release { run, token: token(2), cause, detail: String::new() };
+    desk.ask(Input::Release { items: vec![release] });
+    assert_eq!(heard(&mut desk), 0, "it has said Release");
 }

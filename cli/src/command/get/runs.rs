@@ -5,6 +5,7 @@ use hera_proto::v1;
 
 use super::actions::trigger;
 use super::{Limit, OfJobs, pages};
+use crate::args;
 use crate::client::{Client, Repeat};
 use crate::command::wire;
 use crate::exit::{Exit, Failure};
@@ -22,6 +23,15 @@ pub(super) struct OfRuns {
     /// States, with or without the word in brackets: running, 'failed(exit)'
     #[arg(long, value_name = "STATE,…", value_delimiter = ',')]
     state: Vec<String>,
+    /// Words in brackets: exit, timeout, retry
+    #[arg(long, value_name = "CODE,…", value_delimiter = ',')]
+    reason: Vec<String>,
+    /// The local day of the version, yyyy-MM-dd
+    #[arg(long, value_name = "DAY", value_parser = args::day)]
+    day: Option<String>,
+    /// Runs of jobs of this owner
+    #[arg(long, value_name = "TEAM", default_value = "", hide_default_value = true)]
+    owner: String,
     /// Why the run exists: schedule, event, recover, manual
     #[arg(long, value_name = "TRIGGER,…", value_delimiter = ',', value_parser = trigger)]
     trigger: Vec<String>,
@@ -54,6 +64,9 @@ impl OfRuns {
             states: self.state.clone(),
             triggers: self.trigger.clone(),
             page: Some(page),
+            owner: self.owner.clone(),
+            day: self.day.clone().unwrap_or_default(),
+            reasons: self.reason.clone(),
         };
         let answer = client
             .ask(Repeat::Safe, request, async |channel, request| {
