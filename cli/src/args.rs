@@ -200,7 +200,7 @@ mod tests {
             get queue --limit 0
                 2 error: invalid value '0' for '--limit <N>': 0 is not in 1..=4294967295
             get runs --reason exit
-                2 error: unexpected argument '--reason' found
+                ok
             get workers -o xml
                 2 error: invalid value 'xml' for '--output <OUTPUT>' [possible values: table, json, yaml, name]
             history a/b --limit 3

@@ -19,6 +19,7 @@ use crate::commit::Around;
 use crate::config::{Config, StoreKind};
 use crate::http;
 use crate::lead::{Hopeless, Leading};
+use crate::metrics::Metrics;
 use crate::role::Role;
 use crate::service::{Service, Site};
 use crate::tasks::Tasks;
@@ -112,6 +113,7 @@ async fn serve(
         store: Arc::clone(&store),
         clock: Clock::of_host(),
         changes: Changes::new(),
+        metrics: Metrics::new(),
         tasks: tasks.clone(),
     };
     let site = Site {

@@ -27,6 +27,7 @@ use crate::chance::SystemChance;
 use crate::changes::Changes;
 use crate::clock::Clock;
 use crate::desk::{Ask, Desk, INBOX_MAX, Told, Unanswered};
+use crate::metrics::Metrics;
 use crate::tasks::Tasks;
 use hera_common::chain::Chain;
 
@@ -82,6 +83,7 @@ pub(crate) struct Around {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) clock: Clock,
     pub(crate) changes: Changes,
+    pub(crate) metrics: Metrics,
     pub(crate) tasks: Tasks,
 }
 
@@ -228,9 +230,13 @@ impl<E: Decide> CommitLoop<E> {
             biased;
             () = self.term.lost.cancelled() => return Err(StoreError::NotLeader),
             done = tokio::time::timeout(COMMIT_MAX, self.around.store.commit(self.epoch, batch)) => {
-                done.map_err(|elapsed| StoreError::Unavailable(Box::new(elapsed)))??
+                let done = done.map_err(|elapsed| StoreError::Unavailable(Box::new(elapsed)));
+                done.and_then(|committed| committed)
             }
         };
+        let took = self.around.clock.boot().since(sent);
+        let committed = committed.inspect_err(|_error| self.around.metrics.commit_failed(took))?;
+        self.around.metrics.committed(took, &committed.outcomes);
         self.around.clock.measured(sent, committed.store_now);
         Ok(committed)
     }
@@ -292,6 +298,7 @@ impl<E: Decide> CommitLoop<E> {
                 Effect::Resolve(versions) => self.resolve(versions),
                 Effect::Changed { unit, change } => {
                     if answer::done(outcomes, unit) {
+                        self.around.metrics.changed(&change);
                         self.around.changes.tell(at, change);
                     }
                 }

@@ -1,4 +1,4 @@
-//! The one port: gRPC services, health, reflection, and the two pages that probes ask for. It must not know any rule.
+//! The one port: gRPC services, health, reflection, and the pages that probes and Prometheus ask for. It must not know any rule.
 
 use std::convert::Infallible;
 use std::time::Duration;
@@ -14,6 +14,7 @@ use tonic::service::Routes;
 use tonic::transport::server::TcpIncoming;
 use tracing::info;
 
+use crate::metrics::CONTENT_TYPE;
 use crate::role::Role;
 use crate::rpc;
 use crate::service::Service;
@@ -50,6 +51,7 @@ pub(crate) async fn serve(
         .into_axum_router()
         .reset_fallback()
         .route("/healthz", get(async || "alive\n"))
+        .route("/metrics", get(metrics).with_state(service.clone()))
         .route("/readyz", get(readyz).with_state(service.clone()))
         .fallback(unknown);
     let serving = tonic::transport::Server::builder()
@@ -95,6 +97,11 @@ async fn tell_health(
             () = stop.cancelled() => return,
         }
     }
+}
+
+/// For Prometheus.
+async fn metrics(service: axum::extract::State<Service>) -> impl IntoResponse {
+    ([(header::CONTENT_TYPE, CONTENT_TYPE)], service.metrics().await)
 }
 
 /// Ready: this master leads, or knows who does.

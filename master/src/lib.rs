@@ -9,6 +9,7 @@ pub mod config;
 mod desk;
 mod http;
 mod lead;
+mod metrics;
 mod role;
 mod rpc;
 mod service;

@@ -181,6 +181,7 @@ impl World {
             store: Arc::new(store.clone()),
             clock: Clock::of_runtime(Wall::from_ms(0)),
             changes: changes.clone(),
+            metrics: crate::metrics::Metrics::new(),
             tasks: tasks.clone(),
         };
         let end = tasks.spawn("commit", |_stop| CommitLoop::new(begin, around).run());

@@ -14,6 +14,7 @@ use crate::changes::Changes;
 use crate::clock::Clock;
 use crate::commit::Around;
 use crate::config::Timing;
+use crate::metrics::Metrics;
 use crate::role::Role;
 use crate::tasks::Tasks;
 
@@ -41,6 +42,7 @@ impl Master {
                 store: Arc::new(store.clone()),
                 clock: clock.clone(),
                 changes: Changes::new(),
+                metrics: Metrics::new(),
                 tasks: tasks.clone(),
             },
             me: Candidate { name: name.to_owned(), address: format!("http://{name}") },

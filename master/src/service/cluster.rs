@@ -40,6 +40,8 @@ pub(crate) struct ShownQueued {
 
 /// A worker from which so many heartbeats or polls in a row have not come is shown as gone.
 const MISSED_MAX: u32 = 3;
+/// How long a look at the numbers waits for the leader's loop.
+const STANDING_MAX: Duration = Duration::from_secs(2);
 /// Parked jobs that are named in the warnings.
 const PARKED_TOLD: usize = 20;
 
@@ -72,6 +74,18 @@ impl Service {
             standing,
             warnings,
         })
+    }
+
+    /// What this master counts of itself; on the leader with what is in its memory.
+    pub(crate) async fn metrics(&self) -> String {
+        let asked = async {
+            let lead = self.lead()?;
+            Ok::<_, Fault>((lead.epoch.raw(), standing(&lead).await?))
+        };
+        // A leader whose loop stands still is shown without what is in its memory, at once.
+        let told = tokio::time::timeout(STANDING_MAX, asked).await;
+        let told = told.ok().and_then(Result::ok);
+        self.around.metrics.text(told.as_ref().map(|(epoch, standing)| (*epoch, standing)))
     }
 
     /// Workers by name.

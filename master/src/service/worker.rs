@@ -61,6 +61,7 @@ impl Service {
     ) -> Result<Answered<Vec<Grant>>, Fault> {
         let lead = self.lead()?;
         self.check(header, &lead)?;
+        self.around.metrics.polled();
         let Header { worker, incarnation, .. } = *header;
         let input = Input::Poll { worker, incarnation, tokens };
         let Reply::Granted(grants) = lead.desk.poll(input).await? else {

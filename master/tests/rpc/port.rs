@@ -93,3 +93,42 @@ async fn a_worker_that_is_not_the_present_one_must_register_again() {
     assert_eq!((workers.len(), workers[0].state.as_str()), (1, "online"));
     world.stop().await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn prometheus_reads_what_the_leader_did() {
+    let folder = temp_dir().unwrap();
+    let world = World::start(folder.path()).await;
+    let jobs = "group: t\njobs:\n  - { name: a, schedule: { cron: '0 * * * *' }, script: x }\n";
+    world.apply(jobs).await.unwrap();
+    let mut worker = Worker::register(&world, "w1", "i1").await;
+    let taken = worker.take().await;
+    worker.start(&taken).await;
+    let text = page(&world, "/metrics").await;
+    assert!(text.contains("content-type: application/openmetrics-text"), "{text}");
+    let count = |text: &str, name: &str| -> f64 {
+        let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+        line.unwrap_or_else(|| panic!("{name} is not in\n{text}")).parse().unwrap()
+    };
+    for (name, least) in [
+        ("hera_leader", 1.0),
+        ("hera_leader_epoch", 1.0),
+        ("hera_actions{state=\"planned\"}", 49.0),
+        ("hera_runs{state=\"held\"}", 1.0),
+        ("hera_attempts_live", 1.0),
+        ("hera_workers{state=\"online\"}", 1.0),
+        ("hera_polls_total", 1.0),
+        ("hera_grants_total", 1.0),
+        ("hera_commits_total{outcome=\"done\"}", 3.0),
+        ("hera_units_total{outcome=\"done\"}", 3.0),
+        ("hera_commit_seconds_count", 3.0),
+    ] {
+        let found = count(&text, name);
+        assert!(found >= least, "{name} is {found}, not at least {least}");
+    }
+    worker.finish(&taken, v1::End::FailedExit, Some(3)).await;
+    let text = page(&world, "/metrics").await;
+    assert_eq!(count(&text, "hera_attempts_ended_total{outcome=\"failed\"}"), 1.0);
+    assert_eq!(count(&text, "hera_runs_ended_total{outcome=\"failed\"}"), 1.0);
+    assert_eq!(count(&text, "hera_attempts_live"), 0.0);
+    world.stop().await;
+}
