@@ -83,6 +83,10 @@ struct Worker {
     /// It said that it goes.
     gone: bool,
     held: BTreeSet<RunId>,
+    /// As it said with its last poll.
+    takes_nothing: String,
+    /// What it holds, or believes to hold, and shall beat for at once: told by its next poll.
+    look: BTreeSet<Token>,
 }
 
 /// All decisions of a leader. One owner steps it; between steps the owner commits.
@@ -177,7 +181,10 @@ impl Engine {
             Input::Recover { asked, action } => self.recover(at, tag, &asked, *action),
             Input::Cancel { asked, action } => self.cancel(at, tag, &asked, *action),
             Input::Register(registration) => self.register(at, tag, registration),
-            Input::Poll { worker, incarnation, tokens } => {
+            Input::Poll { worker, incarnation, tokens, takes_nothing } => {
+                if let Some(worker) = self.workers.get_mut(&worker) {
+                    worker.takes_nothing = takes_nothing;
+                }
                 self.poll(at, tag, (worker, incarnation), tokens);
             }
             Input::PollGone { poll } => {

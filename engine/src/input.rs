@@ -63,11 +63,14 @@ pub enum Input {
     },
     /// Answered by [`Reply::Registered`].
     Register(Registration),
-    /// Open for [`crate::engine::Settings::poll`] at most. Answered by [`Reply::Granted`].
+    /// Open for [`crate::engine::Settings::poll`] at most. Answered by [`Reply::Granted`] or [`Reply::Look`].
     Poll {
         worker: WorkerId,
         incarnation: Incarnation,
+        /// None: it only listens.
         tokens: Vec<Token>,
+        /// Why it takes nothing, though it has free places; empty: it takes what it has tokens for.
+        takes_nothing: String,
     },
     /// The caller of an open poll is gone; no answer.
     PollGone {
@@ -183,6 +186,8 @@ pub enum Reply {
     Cancelled(Result<Box<Cancelled>, Refusal>),
     Registered(Result<Registered, Refusal>),
     Granted(Vec<Grant>),
+    /// To a poll: what the worker is to beat for at once.
+    Look(Vec<Token>),
     Verdicts(Vec<Verdict>),
     Queue(Vec<QueuedRun>),
     Standing(Standing),
@@ -341,6 +346,8 @@ pub enum VerdictKind {
 pub struct QueuedRun {
     pub run: Run,
     pub code: QueueCode,
+    /// More about it, in words; empty: the code says all.
+    pub detail: String,
 }
 
 /// Why a queued run is not granted at this moment.
@@ -354,6 +361,8 @@ pub enum QueueCode {
     JobBusy,
     /// No worker of its host group is registered.
     NoWorker,
+    /// Every worker that could run it takes nothing; the detail says why.
+    WorkersRefuse,
     /// Its lease has run out; the next poll may take it over.
     Expired,
 }
@@ -381,6 +390,8 @@ pub struct WorkerStanding {
     pub gone: bool,
     /// None: not heard since this master leads.
     pub heard_ago: Option<Duration>,
+    /// Why it takes nothing; empty: it takes work.
+    pub takes_nothing: String,
 }
 
 /// What the shell does after the commit.

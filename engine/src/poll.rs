@@ -54,6 +54,11 @@ impl Polls {
         self.take(|poll| poll.worker == worker)
     }
 
+    /// Takes the poll of a worker that was given nothing.
+    pub fn take_empty(&mut self, worker: WorkerId) -> Option<Poll> {
+        self.take(|poll| poll.worker == worker && poll.grants.is_empty()).pop()
+    }
+
     /// The poll with the most free places that `fits`: work spreads over workers; ties go to the one that came first.
     pub fn emptiest(&mut self, fits: impl Fn(WorkerId) -> bool) -> Option<&mut Poll> {
         self.open

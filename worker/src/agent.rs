@@ -35,6 +35,8 @@ pub(crate) enum Input {
         token: Token,
         event: Event,
     },
+    /// To be renewed at once.
+    Look(Vec<Token>),
     Beats(oneshot::Sender<Beats>),
     Tokens(oneshot::Sender<Vec<Token>>),
     Timing(Timing),
@@ -98,6 +100,8 @@ pub(crate) struct Agent<E> {
     inbox: mpsc::Receiver<Input>,
     attempts: BTreeMap<Token, Entry>,
     kill_failed: Vec<Held>,
+    /// The next beat is due now.
+    look: bool,
     draining: bool,
     /// How many of them take a place, and how many of these cannot be killed.
     occupied: usize,
@@ -130,6 +134,7 @@ impl<E: Execute> Agent<E> {
             inbox,
             attempts: BTreeMap::new(),
             kill_failed: Vec::new(),
+            look: false,
             draining: false,
             occupied: 0,
             stuck: 0,
@@ -172,6 +177,14 @@ impl<E: Execute> Agent<E> {
                 let _ended = free.send(self.free());
             }
             Input::Heard { token, event } => self.heard(token, event),
+            Input::Look(tokens) => {
+                let beats =
+                    |token: &Token| self.attempts.get(token).is_some_and(|e| e.core.beats());
+                if tokens.iter().any(beats) {
+                    self.look = true;
+                    self.parts.beats.notify_one();
+                }
+            }
             Input::Beats(reply) => {
                 let _ended = reply.send(self.beats());
             }
@@ -260,6 +273,7 @@ impl<E: Execute> Agent<E> {
             items: beating().map(|entry| entry.held).collect(),
             every: self.parts.timing.heartbeat(shortest),
             kill_failed: std::mem::take(&mut self.kill_failed),
+            at_once: std::mem::take(&mut self.look),
         }
     }
 

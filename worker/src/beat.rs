@@ -24,6 +24,8 @@ pub(crate) struct Beats {
     pub(crate) kill_failed: Vec<Held>,
     /// Of the shortest lease held.
     pub(crate) every: Duration,
+    /// The leader wants it now.
+    pub(crate) at_once: bool,
 }
 
 /// Beats until told to end. `changed` says that there is something to beat for, or more often.
@@ -33,7 +35,7 @@ pub(crate) async fn beat(line: Line, changed: Arc<Notify>, end: CancellationToke
     loop {
         let Some(beats) = line.desk.beats().await else { return };
         let now = clock::boot();
-        let news = !beats.kill_failed.is_empty();
+        let news = !beats.kill_failed.is_empty() || beats.at_once;
         untold.extend(beats.kill_failed);
         due = if news {
             Some(now)

@@ -34,6 +34,14 @@ pub struct Held {
     pub token: Token,
 }
 
+/// What a poll brought.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Polled {
+    pub assignments: Vec<Assignment>,
+    /// To be renewed at once: cancelled, or another worker's by now.
+    pub look: Vec<Token>,
+}
+
 /// What the leader says about one attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {

@@ -18,7 +18,7 @@ use tokio::sync::watch;
 use tonic::transport::{Channel, Endpoint};
 use tonic::{Code, Request, Response, Status};
 
-use crate::contract::{Assignment, Finish, Held, Release, Timing, Verdict};
+use crate::contract::{Finish, Held, Polled, Release, Timing, Verdict};
 use route::{Route, with_scheme};
 pub use wire::WireError;
 
@@ -168,18 +168,19 @@ impl Link {
     /// Waits for work under these tokens, until another call meets a leader of a later term: the one that
     /// was asked may be frozen, and would be waited for in vain. An assignment that cannot be understood is
     /// left to the leader, which takes it back.
-    pub async fn poll(&self, tokens: &[Token]) -> Result<Vec<Assignment>, CallError> {
+    pub async fn poll(&self, tokens: &[Token], takes_nothing: &str) -> Result<Polled, CallError> {
         let mut term = self.term.subscribe();
         tokio::select! {
-            answer = self.poll_here(tokens) => answer,
+            answer = self.poll_here(tokens, takes_nothing) => answer,
             // The link holds the other end.
             _changed = term.changed() => Err(CallError::NotLeading { moved: true }),
         }
     }
 
-    async fn poll_here(&self, tokens: &[Token]) -> Result<Vec<Assignment>, CallError> {
+    async fn poll_here(&self, tokens: &[Token], takes_nothing: &str) -> Result<Polled, CallError> {
         let tokens = tokens.iter().map(|token| token.bytes().to_vec()).collect();
-        let request = v1::PollRequest { header: self.header(), tokens };
+        let takes_nothing = takes_nothing.to_owned();
+        let request = v1::PollRequest { header: self.header(), tokens, takes_nothing };
         let call = |mut to: Client, request| async move { to.poll(request).await };
         let limit = self.with(|inside| inside.poll);
         let message = self.call(request, Some(limit), call, |m| m.header.as_ref()).await?.message;
@@ -198,7 +199,9 @@ impl Link {
             let seen = inside.header.max_fence_seen;
             inside.header.max_fence_seen = fences.fold(seen, i64::max);
         });
-        Ok(assignments)
+        // What is no token is nothing that this worker holds.
+        let look = message.look.iter().filter_map(|bytes| wire::token("look", bytes).ok());
+        Ok(Polled { assignments, look: look.collect() })
     }
 
     /// Asks whether these may start; the verdicts are in their order.

@@ -13,12 +13,15 @@ use tracing::{debug, error, warn};
 use crate::agent::Load;
 use crate::batch::Line;
 use crate::clock;
+use crate::contract::Polled;
 use crate::pause::{Backoff, jitter};
 
 /// Between two tries of a Poll without an answer.
 const PAUSE: (Duration, Duration) = (Duration::from_millis(200), Duration::from_secs(2));
 /// The leader keeps a Poll open that gets nothing; one that it answers empty sooner is not repeated at once.
 const EMPTY_MIN: Duration = Duration::from_secs(1);
+/// A worker that has had no free place for so long listens, so that what it holds can be cancelled at once.
+const LISTEN_AFTER: Duration = Duration::from_secs(1);
 /// How often a disk that is too full is looked at.
 const DISK_PAUSE: Duration = Duration::from_secs(5);
 
@@ -30,10 +33,18 @@ pub(crate) struct Room {
 }
 
 impl Room {
-    /// True where the disk has room, or nobody can say.
-    fn is_there(&self) -> bool {
-        rustix::fs::statvfs(&self.path)
-            .map_or(true, |disk| disk.f_bavail.saturating_mul(disk.f_frsize) >= self.min_free_bytes)
+    /// Why nothing is taken; None where the disk has room, or nobody can say.
+    fn refuses(&self) -> Option<String> {
+        const MIB: u64 = 1 << 20;
+        let disk = rustix::fs::statvfs(&self.path).ok()?;
+        let free = disk.f_bavail.saturating_mul(disk.f_frsize);
+        (free < self.min_free_bytes).then(|| {
+            format!(
+                "its disk has {} MiB free, less than {} MiB",
+                free / MIB,
+                self.min_free_bytes / MIB
+            )
+        })
     }
 }
 
@@ -45,15 +56,23 @@ pub(crate) async fn poll(
     end: CancellationToken,
 ) {
     let polling = async {
+        let mut refused = false;
         // The owner goes when all ends.
-        while let Ok(places) = load.wait_for(|load| load.free > 0).await.map(|load| load.free) {
-            if !room.is_there() {
-                warn!("takes no work: less than {} bytes of disk are free", room.min_free_bytes);
-                tokio::time::sleep(DISK_PAUSE).await;
+        while let Some(places) = places(&line, &mut load).await {
+            let refuses = room.refuses();
+            let Some(why) = &refuses else {
+                refused = false;
+                if once(&line, places, "").await.is_none() {
+                    return;
+                }
                 continue;
+            };
+            if !std::mem::replace(&mut refused, true) {
+                warn!("takes no work: {why}");
             }
-            if once(&line, places).await.is_none() {
-                return;
+            tokio::select! {
+                told = once(&line, 0, why) => if told.is_none() { return },
+                () = tokio::time::sleep(DISK_PAUSE) => {}
             }
         }
     };
@@ -63,17 +82,39 @@ pub(crate) async fn poll(
     }
 }
 
-/// One Poll, repeated with its tokens until it is answered. None where the owner has gone.
-async fn once(line: &Line, places: u32) -> Option<()> {
+/// Waits for a free place, and answers how many there are; listens meanwhile. None where the owner has gone.
+async fn places(line: &Line, load: &mut watch::Receiver<Load>) -> Option<u32> {
+    // What is short frees its place sooner.
+    if let Ok(free) = tokio::time::timeout(LISTEN_AFTER, free(load)).await {
+        return free;
+    }
+    loop {
+        tokio::select! {
+            free = free(load) => return free,
+            told = once(line, 0, "") => told?,
+        }
+    }
+}
+
+async fn free(load: &mut watch::Receiver<Load>) -> Option<u32> {
+    load.wait_for(|load| load.free > 0).await.ok().map(|load| load.free)
+}
+
+/// One Poll, repeated with its tokens until it is answered; without places it only listens. None where the owner has
+/// gone.
+async fn once(line: &Line, places: u32, takes_nothing: &str) -> Option<()> {
     let places = usize::try_from(places).unwrap_or(POLL_TOKENS_MAX).min(POLL_TOKENS_MAX);
     let mut backoff = Backoff::new(PAUSE);
     let mut tokens = fresh(places);
     loop {
         let asked = clock::boot();
-        let error = match line.link.poll(&tokens).await {
-            Ok(assignments) => {
+        let error = match line.link.poll(&tokens, takes_nothing).await {
+            Ok(Polled { assignments, look }) => {
                 let empty = assignments.is_empty();
                 line.desk.granted(assignments).await?;
+                if !look.is_empty() {
+                    line.desk.look(look).await;
+                }
                 if empty && clock::boot().since(asked) < EMPTY_MIN {
                     tokio::time::sleep(backoff.next()).await;
                 }

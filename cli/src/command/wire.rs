@@ -319,8 +319,20 @@ pub(super) fn worker(worker: v1::Worker) -> Worker {
         state,
         program,
         heard_ms_ago,
+        takes_nothing,
     } = worker;
-    Worker { id, name, state, host_groups, labels, capacity, held, program, heard_ms_ago }
+    Worker {
+        id,
+        name,
+        state,
+        host_groups,
+        labels,
+        capacity,
+        held,
+        program,
+        heard_ms_ago,
+        takes_nothing: some(takes_nothing),
+    }
 }
 
 pub(super) fn queued(queued: v1::Queued) -> Result<Queued, Failure> {

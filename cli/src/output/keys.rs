@@ -255,6 +255,8 @@ pub(crate) struct Worker {
     pub held: u32,
     pub program: String,
     pub heard_ms_ago: Option<u64>,
+    /// Why it takes nothing, though it has room.
+    pub takes_nothing: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

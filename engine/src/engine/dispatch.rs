@@ -173,12 +173,15 @@ impl Engine {
 
     /// Keeps the queue, the holds and the tokens in step with a run.
     pub(super) fn run_changed(&mut self, now: Now, job: JobId, id: RunId) {
+        let mut before = None;
         if let Some((token, worker)) = self.holder_of.remove(&id) {
             self.token_of.remove(&token);
             self.spent.add(token, now.boot);
             if let Some(worker) = self.workers.get_mut(&worker) {
                 worker.held.remove(&id);
+                worker.look.remove(&token);
             }
+            before = Some((token, worker));
         }
         let live = self.handlers.get(&job).and_then(|handler| handler.live(id));
         let Some(live) = live else {
@@ -199,6 +202,12 @@ impl Engine {
             self.holder_of.insert(id, (hold.token, hold.worker));
             if let Some(worker) = self.workers.get_mut(&hold.worker) {
                 worker.held.insert(id);
+            }
+            // Taken over: whoever held it until now shall hear of it at once.
+            if let Some((token, worker)) = before.filter(|(token, _worker)| *token != hold.token)
+                && let Some(worker) = self.workers.get_mut(&worker)
+            {
+                worker.look.insert(token);
             }
         }
     }

@@ -33,6 +33,7 @@ impl Engine {
             return;
         };
         current.heard = Some(at.now.boot);
+        let listens = tokens.is_empty();
         // The answer to the same tokens was lost: what they hold is told again.
         let mut grants = Vec::new();
         let mut free = BTreeSet::new();
@@ -45,7 +46,7 @@ impl Engine {
                 }
             }
         }
-        if free.is_empty() && grants.is_empty() {
+        if free.is_empty() && grants.is_empty() && !listens {
             // What these tokens held is over: the worker shall ask with others.
             at.stage.answer(tag, [], Reply::Granted(grants));
             return;
@@ -222,11 +223,33 @@ impl Engine {
         .collect()
     }
 
-    /// Answers the polls that have been given something, or have waited long enough.
+    /// The worker that holds a run shall beat for it at once: its next heartbeat may be ten seconds away.
+    pub(super) fn look_at(&mut self, run: RunId) {
+        if let Some(&(token, worker)) = self.holder_of.get(&run)
+            && let Some(worker) = self.workers.get_mut(&worker)
+        {
+            worker.look.insert(token);
+        }
+    }
+
+    /// Answers the polls of workers that shall beat at once, of those that have been given something, and those that have
+    /// waited long enough.
     pub(super) fn answer_polls(&mut self, at: &mut At<'_>) {
+        self.tell_to_look(at);
         for poll in self.polls.take_answered(at.now.boot) {
             let reply = Reply::Granted(poll.grants);
             at.stage.answer(poll.tag, [], reply);
+        }
+    }
+
+    fn tell_to_look(&mut self, at: &mut At<'_>) {
+        let waiting = self.workers.iter_mut().filter(|(_id, worker)| !worker.look.is_empty());
+        for (&id, worker) in waiting {
+            // One that has been given something hears the rest with its next poll.
+            if let Some(poll) = self.polls.take_empty(id) {
+                let tokens = std::mem::take(&mut worker.look).into_iter().collect();
+                at.stage.answer(poll.tag, [], Reply::Look(tokens));
+            }
         }
     }
 

@@ -220,8 +220,10 @@ impl Engine {
         let change = Change::Worker { name: row.name.clone(), state: "online" };
         at.stage.changed(unit, change);
         let heard = Some(at.now.boot);
-        let held = BTreeSet::new();
-        self.workers.insert(row.id, Worker { row, heard, gone: false, held });
+        let (held, look) = (BTreeSet::new(), BTreeSet::new());
+        let takes_nothing = String::new();
+        let worker = Worker { heard, gone: false, held, takes_nothing, look, row };
+        self.workers.insert(worker.row.id, worker);
         at.stage.answer(tag, [unit], Reply::Registered(Ok(registered)));
     }
 
@@ -253,6 +255,8 @@ impl Engine {
         }
         worker.heard = Some(at.now.boot);
         worker.gone = false;
+        worker.takes_nothing.clear();
+        worker.look.clear();
         let row = &mut worker.row;
         row.state_id = new.state_id;
         row.instance_id = new.instance_id;

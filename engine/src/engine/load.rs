@@ -154,6 +154,8 @@ impl Engine {
                         heard: None,
                         gone: row.draining,
                         held: BTreeSet::new(),
+                        takes_nothing: String::new(),
+                        look: BTreeSet::new(),
                     };
                     self.workers.insert(row.id, worker);
                 }

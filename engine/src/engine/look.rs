@@ -6,6 +6,9 @@ use hera_common::time::{Now, Version};
 use super::{Engine, Worker};
 use crate::input::{QueueCode, QueuedRun, Standing, WorkerStanding};
 
+/// Of so many workers it is told why they take nothing: one says what is wrong with most.
+const REFUSALS_TOLD: usize = 3;
+
 impl Engine {
     /// Queued runs in the order in which they would be granted, then those that wait for something else.
     pub(super) fn queue_now(&self) -> Vec<QueuedRun> {
@@ -15,16 +18,14 @@ impl Engine {
             .filter_map(|run| {
                 let live = self.handlers.get(self.run_of.get(&run)?)?.live(run)?;
                 let job = self.catalog.jobs.get(&live.run.job)?;
-                let served = job.host_group().is_none_or(|group| self.serves(group));
-                let nobody = self.workers.values().all(|w| w.gone || w.row.draining);
-                let code = if matches!(live.run.state, RunState::Running(_)) {
-                    QueueCode::Expired
-                } else if !served || nobody {
-                    QueueCode::NoWorker
-                } else {
-                    QueueCode::Next
+                let expired = matches!(live.run.state, RunState::Running(_));
+                let (code, detail) = match self.refusals(job.host_group()) {
+                    _ if expired => (QueueCode::Expired, String::new()),
+                    Some(refusals) if refusals.is_empty() => (QueueCode::NoWorker, String::new()),
+                    Some(refusals) => (QueueCode::WorkersRefuse, refusals),
+                    None => (QueueCode::Next, String::new()),
                 };
-                Some(QueuedRun { run: live.run.clone(), code })
+                Some(QueuedRun { run: live.run.clone(), code, detail })
             })
             .collect();
         let waiting = self.handlers.values().flat_map(|handler| handler.lives());
@@ -36,16 +37,31 @@ impl Engine {
                 } else {
                     QueueCode::JobBusy
                 };
-                Some(QueuedRun { run: live.run.clone(), code })
+                Some(QueuedRun { run: live.run.clone(), code, detail: String::new() })
             }
             RunState::Leased(_) | RunState::Running(_) | RunState::Ended(_) => None,
         }));
         queue
     }
 
-    fn serves(&self, group: &str) -> bool {
-        let mut online = self.workers.values().filter(|w| !w.gone && !w.row.draining);
-        online.any(|worker| worker.row.groups.iter().any(|of| of == group))
+    /// Why no worker of the group takes work, in words; empty where there is none. None: one of them does.
+    fn refusals(&self, group: Option<&str>) -> Option<String> {
+        let online = self.workers.values().filter(|w| !w.gone && !w.row.draining);
+        let fits = |worker: &&Worker| {
+            group.is_none_or(|group| worker.row.groups.iter().any(|of| of == group))
+        };
+        let mut told = Vec::new();
+        for worker in online.filter(fits) {
+            if worker.takes_nothing.is_empty() {
+                return None;
+            }
+            told.push(format!(
+                "worker {} takes nothing: {}",
+                worker.row.name, worker.takes_nothing
+            ));
+        }
+        told.truncate(REFUSALS_TOLD);
+        Some(told.join("; "))
     }
 
     /// What is in memory, in numbers.
@@ -77,6 +93,7 @@ fn worker_standing(worker: &Worker, now: Now) -> WorkerStanding {
         held: count(worker.held.len()),
         gone: worker.gone,
         heard_ago: worker.heard.map(|heard| now.boot.since(heard)),
+        takes_nothing: worker.takes_nothing.clone(),
     }
 }
 

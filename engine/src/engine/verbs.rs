@@ -47,6 +47,9 @@ impl Engine {
             self.with_handler(at, job, None, |handler, ctx| handler.on_cancel(ctx, action, asked));
         match told.unwrap_or_else(|| Err(no_job())) {
             Ok((unit, cancelled)) => {
+                if let Some(run) = cancelled.action.live_run.filter(|_run| cancelled.pending) {
+                    self.look_at(run);
+                }
                 at.stage.answer(tag, [unit], Reply::Cancelled(Ok(Box::new(cancelled))));
             }
             Err(refusal) => at.stage.answer(tag, [], Reply::Cancelled(Err(refusal))),

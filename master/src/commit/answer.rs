@@ -27,6 +27,7 @@ pub(super) fn told(reply: Reply, after: &[usize], outcomes: &[Outcome]) -> Told 
         | Reply::RunMade(_)
         | Reply::Cancelled(_)
         | Reply::Registered(_)
+        | Reply::Look(_)
         | Reply::Queue(_)
         | Reply::Standing(_)) => same,
     })

@@ -85,7 +85,7 @@ fn shown(site: &Site, cluster: ShownCluster) -> v1::GetClusterResponse {
 }
 
 fn worker(shown: ShownWorker) -> v1::Worker {
-    let ShownWorker { row, held, state, heard_ago } = shown;
+    let ShownWorker { row, held, state, heard_ago, takes_nothing } = shown;
     v1::Worker {
         id: row.id.raw(),
         name: row.name,
@@ -97,5 +97,6 @@ fn worker(shown: ShownWorker) -> v1::Worker {
         state: state.to_owned(),
         program: row.program,
         heard_ms_ago: heard_ago.map(|ago| u64::try_from(ago.as_millis()).unwrap_or(u64::MAX)),
+        takes_nothing,
     }
 }

@@ -22,9 +22,9 @@ impl WorkerService for Rpc {
         &self,
         request: Request<v1::PollRequest>,
     ) -> Result<Response<v1::PollResponse>, Status> {
-        let (header, tokens) = wire::poll(request.into_inner()).map_err(status)?;
-        let answer = self.service.poll(&header, tokens).await.map_err(status)?;
-        Ok(Response::new(wire::granted(self.service.site(), answer)))
+        let (header, tokens, takes_nothing) = wire::poll(request.into_inner()).map_err(status)?;
+        let answer = self.service.poll(&header, tokens, takes_nothing).await.map_err(status)?;
+        Ok(Response::new(wire::polled(self.service.site(), answer)))
     }
 
     async fn start(

@@ -17,7 +17,7 @@ use hera_proto::v1;
 use super::from_wire::{longest, token};
 use crate::service::Site;
 use crate::service::fault::Fault;
-use crate::service::worker::{Answered, Header, Said};
+use crate::service::worker::{Answered, Header, Polled, Said};
 
 /// Items in one request of a worker: more attempts than any worker holds.
 const ITEMS_MAX: usize = 10_000;
@@ -81,14 +81,13 @@ pub(super) fn registration(wire: v1::RegisterRequest) -> Result<(Header, Registr
     Ok((header, registration))
 }
 
-pub(super) fn poll(wire: v1::PollRequest) -> Result<(Header, Vec<Token>), Fault> {
-    let v1::PollRequest { header, tokens } = wire;
+pub(super) fn poll(wire: v1::PollRequest) -> Result<(Header, Vec<Token>, String), Fault> {
+    let v1::PollRequest { header, tokens, takes_nothing } = wire;
     let header = self::header(header)?;
-    if tokens.is_empty() || tokens.len() > POLL_TOKENS_MAX {
-        return Err(Fault::invalid("tokens", format!("must be 1 to {POLL_TOKENS_MAX}")));
-    }
+    at_most("tokens", tokens.len(), POLL_TOKENS_MAX)?;
+    longest("takes_nothing", takes_nothing.len(), WHY_BYTES_MAX)?;
     let tokens = tokens.iter().map(|bytes| token("tokens", bytes)).collect::<Result<_, _>>()?;
-    Ok((header, tokens))
+    Ok((header, tokens, takes_nothing))
 }
 
 pub(super) fn start(wire: v1::StartRequest) -> Result<(Header, Vec<Pair>), Fault> {
@@ -216,9 +215,11 @@ pub(super) fn registered(site: &Site, answer: &Answered<Registered>) -> v1::Regi
     }
 }
 
-pub(super) fn granted(site: &Site, answer: Answered<Vec<Grant>>) -> v1::PollResponse {
-    let assignments = answer.value.into_iter().map(assignment).collect();
-    v1::PollResponse { header: master(site, answer.epoch), assignments }
+pub(super) fn polled(site: &Site, answer: Answered<Polled>) -> v1::PollResponse {
+    let Polled { grants, look } = answer.value;
+    let assignments = grants.into_iter().map(assignment).collect();
+    let look = look.into_iter().map(|token| token.bytes().to_vec()).collect();
+    v1::PollResponse { header: master(site, answer.epoch), assignments, look }
 }
 
 fn assignment(grant: Grant) -> v1::Assignment {

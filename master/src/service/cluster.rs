@@ -29,6 +29,8 @@ pub(crate) struct ShownWorker {
     pub(crate) held: u32,
     pub(crate) state: &'static str,
     pub(crate) heard_ago: Option<Duration>,
+    /// Why it takes nothing; empty: it takes work.
+    pub(crate) takes_nothing: String,
 }
 
 /// A queued run as shown.
@@ -96,14 +98,14 @@ impl Service {
         let list = List::new("workers", &());
         let piece = list.cut(workers.into_iter(), page, |worker| worker.row.name.clone())?;
         let shown = |worker: WorkerStanding| {
-            let WorkerStanding { row, held, gone, heard_ago } = worker;
+            let WorkerStanding { row, held, gone, heard_ago, takes_nothing } = worker;
             let here = !gone && self.is_heard(heard_ago);
             let state = match (here, row.draining) {
                 (false, _) => "gone",
                 (true, true) => "draining",
                 (true, false) => "online",
             };
-            ShownWorker { held, state, heard_ago, row }
+            ShownWorker { held, state, heard_ago, takes_nothing, row }
         };
         Ok(Piece { rows: piece.rows.into_iter().map(shown).collect(), next: piece.next })
     }
@@ -147,6 +149,7 @@ const fn code(code: QueueCode) -> &'static str {
         QueueCode::RetryWait => "retry_wait",
         QueueCode::JobBusy => "job_busy",
         QueueCode::NoWorker => "no_worker",
+        QueueCode::WorkersRefuse => "workers_refuse",
         QueueCode::Expired => "expired",
     }
 }

@@ -31,6 +31,7 @@ pub(crate) enum WhyCode {
     QueueFull,
     Queued,
     QueuedNoWorker,
+    WorkersRefuse,
     JobBusy,
     RetryWait,
     LeaseExpired,
@@ -80,6 +81,7 @@ impl WhyCode {
             Self::QueueFull => "queue_full",
             Self::Queued => "queued",
             Self::QueuedNoWorker => "queued_no_worker",
+            Self::WorkersRefuse => "workers_refuse",
             Self::JobBusy => "job_busy",
             Self::RetryWait => "retry_wait",
             Self::LeaseExpired => "lease_expired",
@@ -100,7 +102,7 @@ impl WhyCode {
             Self::Cancelled | Self::Skipped => 8,
             Self::JobParked => 7,
             Self::UpstreamMissing | Self::JobClosed => 6,
-            Self::QueuedNoWorker | Self::LeaseExpired => 5,
+            Self::QueuedNoWorker | Self::WorkersRefuse | Self::LeaseExpired => 5,
             Self::RetryWait | Self::LiveRun | Self::QueueFull => 4,
             Self::Queued | Self::JobBusy | Self::Starting | Self::Running | Self::Cancelling => 3,
             Self::NotDue => 2,
@@ -127,6 +129,7 @@ impl WhyCode {
             | Self::QueueFull
             | Self::Queued
             | Self::QueuedNoWorker
+            | Self::WorkersRefuse
             | Self::JobBusy
             | Self::RetryWait
             | Self::LeaseExpired
@@ -142,8 +145,8 @@ impl WhyCode {
 struct Looking<'a> {
     service: &'a Service,
     shower: Shower<'a>,
-    /// Why queued runs are not granted now.
-    queue: BTreeMap<RunId, QueueCode>,
+    /// Why queued runs are not granted now, and more about it in words.
+    queue: BTreeMap<RunId, (QueueCode, String)>,
 }
 
 impl Service {
@@ -183,11 +186,11 @@ fn own_name(shown: &ShownAction) -> String {
     name(&shown.job, shown.action.version)
 }
 
-async fn queue(lead: &Lead) -> Result<BTreeMap<RunId, QueueCode>, Fault> {
+async fn queue(lead: &Lead) -> Result<BTreeMap<RunId, (QueueCode, String)>, Fault> {
     let Reply::Queue(queue) = lead.desk.ask(Input::Queue).await? else {
         return Err(Fault::OtherReply);
     };
-    Ok(queue.into_iter().map(|queued| (queued.run.id, queued.code)).collect())
+    Ok(queue.into_iter().map(|queued| (queued.run.id, (queued.code, queued.detail))).collect())
 }
 
 impl Looking<'_> {

@@ -30,6 +30,14 @@ pub(crate) struct Answered<T> {
     pub(crate) value: T,
 }
 
+/// What a poll brings.
+#[derive(Debug)]
+pub(crate) struct Polled {
+    pub(crate) grants: Vec<Grant>,
+    /// To beat for at once.
+    pub(crate) look: Vec<Token>,
+}
+
 /// The verdict of one item; None: nobody knows.
 pub(crate) type Said = (RunId, Token, Option<VerdictKind>);
 
@@ -58,19 +66,30 @@ impl Service {
         &self,
         header: &Header,
         tokens: Vec<Token>,
-    ) -> Result<Answered<Vec<Grant>>, Fault> {
+        takes_nothing: String,
+    ) -> Result<Answered<Polled>, Fault> {
         let lead = self.lead()?;
         self.check(header, &lead)?;
         self.around.metrics.polled();
         let Header { worker, incarnation, .. } = *header;
-        let input = Input::Poll { worker, incarnation, tokens };
-        let Reply::Granted(grants) = lead.desk.poll(input).await? else {
-            return Err(Fault::OtherReply);
+        let input = Input::Poll { worker, incarnation, tokens, takes_nothing };
+        let polled = match lead.desk.poll(input).await? {
+            Reply::Granted(grants) => Polled { grants, look: Vec::new() },
+            Reply::Look(look) => Polled { grants: Vec::new(), look },
+            Reply::Done
+            | Reply::Applied(_)
+            | Reply::Deleted(_)
+            | Reply::RunMade(_)
+            | Reply::Cancelled(_)
+            | Reply::Registered(_)
+            | Reply::Verdicts(_)
+            | Reply::Queue(_)
+            | Reply::Standing(_) => return Err(Fault::OtherReply),
         };
-        for grant in &grants {
+        for grant in &polled.grants {
             lead.known.remember(grant.token, grant.fence);
         }
-        Ok(Answered { epoch: lead.epoch, value: grants })
+        Ok(Answered { epoch: lead.epoch, value: polled })
     }
 
     /// Attempts are about to start.

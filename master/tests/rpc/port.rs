@@ -78,8 +78,8 @@ async fn a_worker_that_is_not_the_present_one_must_register_again() {
     second.header.store_id_seen = right;
     let short = second.poll_with(vec![vec![1; 3]]).await.unwrap_err();
     assert_eq!(short.code(), Code::InvalidArgument);
-    let none = second.poll_with(Vec::new()).await.unwrap_err();
-    assert_eq!(none.message(), "tokens: must be 1 to 64");
+    let many = second.poll_with(vec![vec![1; 16]; 65]).await.unwrap_err();
+    assert_eq!(many.message(), "tokens: has 65 entries, at most 64 are allowed");
 
     // What no store knows of is not held, and was never ended by that token.
     let unknown = v1::Assignment { run_id: 77, token: vec![9; 16], ..Default::default() };

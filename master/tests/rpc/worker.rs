@@ -54,7 +54,7 @@ impl<'a> Worker<'a> {
         &self,
         tokens: Vec<Vec<u8>>,
     ) -> Result<Vec<v1::Assignment>, Status> {
-        let request = v1::PollRequest { header: self.header(), tokens };
+        let request = v1::PollRequest { header: self.header(), tokens, ..Default::default() };
         Ok(self.world.workers().poll(request).await?.into_inner().assignments)
     }
 

@@ -27,6 +27,7 @@ impl World {
             Some(
                 Answer::Registered(_)
                 | Answer::Granted(_)
+                | Answer::Look
                 | Answer::Verdicts(_)
                 | Answer::Done
                 | Answer::Stale
@@ -63,6 +64,11 @@ impl World {
                 } else {
                     self.tell_worker(worker, 0, ToWorker::Poll);
                 }
+            }
+            (Call::Poll, Some(Answer::Look)) => {
+                self.poll_over(worker);
+                self.beat(worker);
+                self.tell_worker(worker, 0, ToWorker::Poll);
             }
             (Call::Poll, Some(Answer::Stale)) => {
                 self.poll_over(worker);
@@ -179,6 +185,7 @@ impl World {
             Some(
                 Answer::Registered(_)
                 | Answer::Granted(_)
+                | Answer::Look
                 | Answer::Done
                 | Answer::Unknown
                 | Answer::Stale
@@ -373,6 +380,7 @@ fn one(answer: Option<Answer>, token: Token, stale_term: bool) -> Verdict {
         Some(
             Answer::Registered(_)
             | Answer::Granted(_)
+            | Answer::Look
             | Answer::Done
             | Answer::Unknown
             | Answer::Stale

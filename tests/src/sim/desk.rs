@@ -70,6 +70,7 @@ impl World {
                 Answer::Registered(None)
             }
             Some(Reply::Granted(grants)) => Answer::Granted(grants),
+            Some(Reply::Look(_tokens)) => Answer::Look,
             Some(Reply::Verdicts(verdicts)) => {
                 self.verdicts(master, caller, &verdicts);
                 return;
@@ -451,7 +452,8 @@ fn input(request: Request) -> Input {
     match request {
         Request::Register(registration) => Input::Register(registration),
         Request::Poll { worker, incarnation, tokens } => {
-            Input::Poll { worker, incarnation, tokens }
+            let takes_nothing = String::new();
+            Input::Poll { worker, incarnation, tokens, takes_nothing }
         }
         Request::Start(items) => Input::Start { items },
         Request::Heartbeat { items, kill_failed } => Input::Heartbeat { items, kill_failed },

@@ -200,6 +200,8 @@ pub(super) enum Request {
 pub(super) enum Answer {
     Registered(Option<Registered>),
     Granted(Vec<Grant>),
+    /// Beat at once.
+    Look,
     Verdicts(Vec<Said>),
     Done,
     /// Nobody knows: ask again.

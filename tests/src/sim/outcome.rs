@@ -44,6 +44,7 @@ pub(super) fn held(reply: Reply, outcomes: &[Outcome]) -> Reply {
         | Reply::RunMade(_)
         | Reply::Cancelled(_)
         | Reply::Registered(_)
+        | Reply::Look(_)
         | Reply::Queue(_)
         | Reply::Standing(_)) => same,
     }

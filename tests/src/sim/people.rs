@@ -6,7 +6,7 @@ use hera_common::audit::Asked;
 use hera_common::doc::{Contents, apply_set, read_file};
 use hera_common::id::{ActionId, RunId};
 use hera_common::time::Version;
-use hera_engine::apply::ApplySet;
+use hera_engine::apply::{ApplySet, OthersChanges};
 use hera_engine::input::{Input, Refusal, Reply};
 use hera_store::Store as _;
 
@@ -107,7 +107,7 @@ impl World {
             edition: catalog.edition,
             applied,
             source: "people".to_owned(),
-            overwrite: false,
+            others: OthersChanges::Keep,
             dry_run: false,
             prune: true,
             since: back.then(|| Version::from_ms(self.wall().ms() - DAY_MS)),
@@ -178,6 +178,7 @@ impl World {
             | Reply::Cancelled(Ok(_))
             | Reply::Registered(_)
             | Reply::Granted(_)
+            | Reply::Look(_)
             | Reply::Verdicts(_)
             | Reply::Queue(_)
             | Reply::Standing(_) => {}

@@ -16,7 +16,7 @@ use hera_common::run::Run;
 use hera_common::snapshot::BoundAction;
 use hera_common::time::{Boot, Now, Version, Wall};
 use hera_common::unit::{Committed, Outcome};
-use hera_engine::apply::ApplySet;
+use hera_engine::apply::{ApplySet, OthersChanges};
 use hera_engine::input::{
     Effect, Grant, Input, Registered, Registration, Reply, Step, Tag, Tagged, VerdictKind,
 };
@@ -157,7 +157,7 @@ impl Desk {
         Input::Apply(Box::new(ApplySet {
             asked: asked(),
             source: source.to_owned(),
-            overwrite,
+            others: if overwrite { OthersChanges::Overwrite } else { OthersChanges::Keep },
             edition: catalog.edition,
             applied,
             dry_run: false,
@@ -215,9 +215,7 @@ impl Desk {
 
     /// A poll with these tokens, and what it is granted at once.
     pub(crate) fn poll(&mut self, of: Registered, tokens: &[u8]) -> Vec<Grant> {
-        let tokens = tokens.iter().map(|byte| token(*byte)).collect();
-        let Registered { worker, incarnation } = of;
-        let replies = self.turn(vec![Input::Poll { worker, incarnation, tokens }]);
+        let replies = self.turn(vec![poll(of, tokens)]);
         let mut granted = Vec::new();
         for reply in replies {
             if let Reply::Granted(grants) = reply {
@@ -232,6 +230,13 @@ impl Desk {
         let Reply::Verdicts(verdicts) = reply else { panic!("{reply:?}") };
         verdicts[0].kind
     }
+}
+
+/// A poll with these tokens; without any it only listens.
+pub(crate) fn poll(of: Registered, tokens: &[u8]) -> Input {
+    let tokens = tokens.iter().map(|byte| token(*byte)).collect();
+    let Registered { worker, incarnation } = of;
+    Input::Poll { worker, incarnation, tokens, takes_nothing: String::new() }
 }
 
 pub(crate) fn asked() -> Asked {

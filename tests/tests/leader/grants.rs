@@ -7,10 +7,11 @@ use hera_common::run::FailReason;
 use hera_common::time::Now;
 use hera_common::unit::Outcome;
 use hera_engine::input::{
-    Change, Effect, Finish, Input, Registered, Release, ReleaseCause, Reply, VerdictKind,
+    Change, Effect, Finish, Input, QueueCode, Registered, Registration, Release, ReleaseCause,
+    Reply, VerdictKind,
 };
 
-use crate::desk::{Desk, asked, registration, token};
+use crate::desk::{Desk, asked, poll, registration, token};
 
 const ONE: &str = "
   - { name: one, schedule: { cron: '0 8 * * *' }, script: work, retries: { times: 1, delay: 30s } }
@@ -33,11 +34,7 @@ fn a_token_whose_attempt_is_over_gets_nothing_more() {
     // The answer was lost, and nobody started it.
     desk.wait(20);
     desk.turn(vec![Input::Tick]);
-    let reply = desk.ask(Input::Poll {
-        worker: worker.worker,
-        incarnation: worker.incarnation,
-        tokens: vec![token(1)],
-    });
+    let reply = desk.ask(poll(worker, &[1]));
     assert!(matches!(reply, Reply::Granted(grants) if grants.is_empty()), "answered at once");
     let again = desk.poll(worker, &[2]);
     assert_eq!((again.len(), again[0].number), (1, 2));
@@ -47,12 +44,7 @@ fn a_token_whose_attempt_is_over_gets_nothing_more() {
 fn a_poll_of_a_process_that_was_replaced_gets_nothing() {
     let mut desk = Desk::new();
     let worker = desk.register("one");
-    let asked = Input::Poll {
-        worker: worker.worker,
-        incarnation: worker.incarnation,
-        tokens: vec![token(1)],
-    };
-    assert!(desk.turn(vec![asked]).is_empty(), "there is no work yet");
+    assert!(desk.turn(vec![poll(worker, &[1])]).is_empty(), "there is no work yet");
     let replies = desk.turn(vec![Input::Register(registration("two"))]);
     assert!(matches!(&replies[0], Reply::Granted(grants) if grants.is_empty()));
     desk.apply(ONE);
@@ -181,8 +173,7 @@ fn a_takeover_tells_the_end_of_one_attempt_and_the_grant_of_the_next() {
     desk.start(&first[0]);
     desk.wait(400);
     desk.turn(vec![Input::Tick]);
-    let Registered { worker, incarnation } = worker;
-    let step = desk.step(vec![Input::Poll { worker, incarnation, tokens: vec![token(2)] }]);
+    let step = desk.step(vec![poll(worker, &[2])]);
     let told: Vec<(u32, &str)> = step
         .effects
         .iter()
@@ -219,4 +210,82 @@ fn a_worker_is_heard_by_whatever_it_says_of_what_it_holds() {
     let release = Release { run, token: token(2), cause, detail: String::new() };
     desk.ask(Input::Release { items: vec![release] });
     assert_eq!(heard(&mut desk), 0, "it has said Release");
+}
+
+#[test]
+fn a_cancel_is_told_by_the_open_poll_of_the_worker_that_holds_the_run() {
+    let mut desk = Desk::new();
+    desk.apply(ONE);
+    let worker = desk.register("one");
+    let grants = desk.poll(worker, &[1]);
+    desk.start(&grants[0]);
+    // It has no place left, and listens.
+    assert!(desk.turn(vec![poll(worker, &[])]).is_empty(), "nothing is to be told yet");
+    let action = desk.bound("one", 0);
+    let replies = desk.turn(vec![Input::Cancel { asked: asked(), action }]);
+    let looks: Vec<&Vec<_>> = replies
+        .iter()
+        .filter_map(|r| if let Reply::Look(look) = r { Some(look) } else { None })
+        .collect();
+    assert_eq!(looks, [&vec![token(1)]]);
+    // Told once; a heartbeat brings the verdict.
+    assert!(desk.turn(vec![poll(worker, &[])]).is_empty());
+    let beat = Input::Heartbeat { items: vec![(grants[0].run, token(1))], kill_failed: Vec::new() };
+    let Reply::Verdicts(verdicts) = desk.ask(beat) else { panic!("no verdicts") };
+    assert_eq!(verdicts[0].kind, VerdictKind::Cancel);
+}
+
+#[test]
+fn what_was_cancelled_between_two_polls_is_told_by_the_next_one() {
+    let mut desk = Desk::new();
+    desk.apply(ONE);
+    let worker = desk.register("one");
+    let grants = desk.poll(worker, &[1]);
+    desk.start(&grants[0]);
+    let action = desk.bound("one", 0);
+    desk.turn(vec![Input::Cancel { asked: asked(), action }]);
+    let reply = desk.ask(poll(worker, &[]));
+    assert!(matches!(&reply, Reply::Look(look) if *look == [token(1)]), "{reply:?}");
+    // An end that comes first leaves nothing to look at.
+    desk.ask(finish(grants[0].run, 1, AttemptEnd::Cancelled));
+    assert!(desk.turn(vec![poll(worker, &[])]).is_empty());
+}
+
+#[test]
+fn a_worker_whose_lease_was_taken_over_hears_of_it_by_its_poll() {
+    let mut desk = Desk::new();
+    desk.apply(ONE);
+    let slow = desk.register("one");
+    let first = desk.poll(slow, &[1]);
+    desk.start(&first[0]);
+    assert!(desk.turn(vec![poll(slow, &[])]).is_empty());
+    let other = Registration { name: "v".to_owned(), ..registration("two") };
+    let Reply::Registered(Ok(quick)) = desk.ask(Input::Register(other)) else { panic!("refused") };
+    desk.wait(400);
+    desk.turn(vec![Input::Tick]);
+    desk.turn(vec![poll(slow, &[])]);
+    let replies = desk.turn(vec![poll(quick, &[2])]);
+    let granted = |r: &Reply| matches!(r, Reply::Granted(grants) if grants.len() == 1);
+    let told = |r: &Reply| matches!(r, Reply::Look(look) if *look == [token(1)]);
+    assert!(replies.iter().any(granted) && replies.iter().any(told), "{replies:?}");
+}
+
+#[test]
+fn a_run_that_all_workers_refuse_says_why() {
+    let mut desk = Desk::new();
+    desk.apply(ONE);
+    let Registered { worker, incarnation } = desk.register("one");
+    let takes_nothing = "the disk is full".to_owned();
+    let full = Input::Poll { worker, incarnation, tokens: Vec::new(), takes_nothing };
+    assert!(desk.turn(vec![full]).is_empty());
+    let queue = |desk: &mut Desk| {
+        let Reply::Queue(mut queue) = desk.ask(Input::Queue) else { panic!("no answer") };
+        let first = queue.remove(0);
+        (first.code, first.detail)
+    };
+    let told = (QueueCode::WorkersRefuse, "worker w takes nothing: the disk is full".to_owned());
+    assert_eq!(queue(&mut desk), told);
+    let of = Registered { worker, incarnation };
+    desk.turn(vec![poll(of, &[])]);
+    assert_eq!(queue(&mut desk).0, QueueCode::Next, "it has no room at the moment, and takes work");
 }

@@ -29,6 +29,11 @@ impl Desk {
         self.ask(|free| Input::Granted { assignments, free }).await
     }
 
+    /// The leader wants these to be renewed at once.
+    pub(crate) async fn look(&self, tokens: Vec<Token>) {
+        self.say(Input::Look(tokens)).await;
+    }
+
     /// What must be renewed now.
     pub(crate) async fn beats(&self) -> Option<Beats> {
         self.ask(Input::Beats).await

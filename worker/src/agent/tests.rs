@@ -192,3 +192,18 @@ fn an_adopted_end_is_beaten_for_until_it_is_taken() {
     scene.hear(9, Event::Finish(Verdict::Done));
     assert!(wish.borrow().forget);
 }
+
+#[test]
+fn what_the_leader_wants_looked_at_makes_the_next_beat_due_once() {
+    let mut scene = Scene::new(2);
+    scene.grant(&[1]);
+    scene.say(Input::Look(vec![token(1)]));
+    assert!(!scene.agent.beats().at_once, "it has not started, and nothing beats for it");
+    scene.start(1);
+    assert!(!scene.agent.beats().at_once);
+    scene.say(Input::Look(vec![token(7)]));
+    assert!(!scene.agent.beats().at_once, "another's token");
+    scene.say(Input::Look(vec![token(1), token(7)]));
+    assert!(scene.agent.beats().at_once);
+    assert!(!scene.agent.beats().at_once, "once");
+}

@@ -22,7 +22,7 @@ const fn bad(field: &'static str, problem: &'static str) -> WireError {
     WireError { field, problem }
 }
 
-fn token(field: &'static str, bytes: &[u8]) -> Result<Token, WireError> {
+pub(super) fn token(field: &'static str, bytes: &[u8]) -> Result<Token, WireError> {
     let bytes = bytes.try_into().map_err(|_length| bad(field, "must be 16 bytes"))?;
     Ok(Token::from_bytes(bytes))
 }

@@ -242,7 +242,7 @@ impl WorkerService for Fake {
             let _nothing_came = tokio::time::timeout(POLL, self.more.notified()).await;
             assignments = granted();
         }
-        Ok(Response::new(v1::PollResponse { header: self.header(), assignments }))
+        Ok(Response::new(v1::PollResponse { header: self.header(), assignments, look: Vec::new() }))
     }
 
     async fn start(

@@ -17,7 +17,11 @@ impl Listed for Worker {
         });
         vec![
             Cell::plain(&self.name),
-            Cell::toned(Tone::of_state(&self.state), &self.state),
+            if self.takes_nothing.is_some() {
+                Cell::toned(Tone::Bad, format!("{}, takes nothing", self.state))
+            } else {
+                Cell::toned(Tone::of_state(&self.state), &self.state)
+            },
             Cell::plain(self.held.to_string()),
             Cell::plain(self.capacity.to_string()),
             Cell::plain(self.host_groups.join(",")),

@@ -79,10 +79,14 @@ impl Looking<'_> {
         })
     }
 
+    fn queued(&self, run: &Run) -> Option<QueueCode> {
+        self.queue.get(&run.id).map(|(code, _detail)| *code)
+    }
+
     async fn active(&self, run: &Run) -> Result<Place, Fault> {
         let place = |code, text, expected_start| Place { code, text, expected_start };
         Ok(match run.state {
-            RunState::Queued { not_before, .. } => match self.queue.get(&run.id) {
+            RunState::Queued { not_before, .. } => match self.queued(run) {
                 Some(QueueCode::RetryWait) => {
                     let last = self.last_attempt(run).await?;
                     let text = format!("is tried again at {not_before}{last}");
@@ -93,6 +97,11 @@ impl Looking<'_> {
                     "is queued until another run of its job has ended".to_owned(),
                     None,
                 ),
+                Some(QueueCode::WorkersRefuse) => {
+                    let detail =
+                        self.queue.get(&run.id).map_or("", |(_code, detail)| detail.as_str());
+                    place(WhyCode::WorkersRefuse, format!("is queued, and {detail}"), None)
+                }
                 Some(QueueCode::NoWorker) => place(
                     WhyCode::QueuedNoWorker,
                     "is queued, and no worker that could run it is there".to_owned(),
@@ -115,7 +124,7 @@ impl Looking<'_> {
                     let text = format!("is being cancelled on worker {worker}");
                     return Ok(place(WhyCode::Cancelling, text, None));
                 }
-                if self.queue.get(&run.id) == Some(&QueueCode::Expired) {
+                if self.queued(run) == Some(QueueCode::Expired) {
                     let text = format!(
                         "ran on worker {worker}, which has not been heard for the length of the lease; the next worker with room takes over"
                     );

@@ -30,7 +30,7 @@ fn workers_and_groups() {
         w1      online  1     4         etl                  0.1.0    1.2s ago
 
         [
-        {"id":1,"name":"w1","state":"online","host_groups":["etl"],"labels":[],"capacity":4,"held":1,"program":"0.1.0","heard_ms_ago":1200}
+        {"id":1,"name":"w1","state":"online","host_groups":["etl"],"labels":[],"capacity":4,"held":1,"program":"0.1.0","heard_ms_ago":1200,"takes_nothing":null}
         ]
 
         - id: 1
@@ -43,6 +43,7 @@ fn workers_and_groups() {
           held: 1
           program: "0.1.0"
           heard_ms_ago: 1200
+          takes_nothing: null
 
         w1
     "#]],
@@ -154,6 +155,7 @@ fn wire_worker() -> v1::Worker {
         state: "online".to_owned(),
         program: "0.1.0".to_owned(),
         heard_ms_ago: Some(1_200),
+        takes_nothing: String::new(),
     }
 }
 
