@@ -11,12 +11,14 @@ use petgraph::visit::EdgeRef;
 
 use crate::plan::Node;
 
+mod ahead;
 mod check;
 mod circle;
 #[cfg(test)]
 mod refusals;
 mod weight;
 
+pub use ahead::deadlocks;
 pub use check::{Reason, Refusal, check};
 pub use weight::weight_seconds;
 

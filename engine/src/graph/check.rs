@@ -7,6 +7,7 @@ use std::fmt;
 use hera_common::id::JobId;
 use hera_common::shift::Shift;
 use hera_common::spec::{Bind, Empty};
+use hera_common::time::Version;
 use petgraph::Direction;
 use petgraph::graph::NodeIndex;
 use petgraph::visit::EdgeRef;
@@ -22,6 +23,9 @@ pub enum Refusal {
     /// a later one. The lowest id comes first.
     #[error("the jobs wait for one another: {}", Circle(.path))]
     Cycle { path: Vec<JobId> },
+    /// Each of these versions waits for the one after it, and the last for the first.
+    #[error("versions wait for one another: {}", VersionCircle(.path))]
+    Deadlock { path: Vec<(JobId, Version)> },
     /// A fault of one job.
     #[error("job {job}: {reason}")]
     Job { job: JobId, reason: Reason },
@@ -32,10 +36,11 @@ pub enum Refusal {
 
 impl Refusal {
     /// The jobs at fault: where none of them is changed, the fault was there before.
-    pub fn jobs(&self) -> &[JobId] {
+    pub fn jobs(&self) -> Vec<JobId> {
         match self {
-            Self::Cycle { path } => path,
-            Self::Job { job, .. } | Self::Edge { job, .. } => std::slice::from_ref(job),
+            Self::Cycle { path } => path.clone(),
+            Self::Deadlock { path } => path.iter().map(|(job, _version)| *job).collect(),
+            Self::Job { job, .. } | Self::Edge { job, .. } => vec![*job],
         }
     }
 }
@@ -102,6 +107,18 @@ impl fmt::Display for Circle<'_> {
             write!(f, "{job} -> ")?;
         }
         self.0.first().map_or(Ok(()), |first| write!(f, "{first}"))
+    }
+}
+
+/// Versions with arrows, closed at the end.
+struct VersionCircle<'a>(&'a [(JobId, Version)]);
+
+impl fmt::Display for VersionCircle<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (job, version) in self.0 {
+            write!(f, "{job}@{version} -> ")?;
+        }
+        self.0.first().map_or(Ok(()), |(job, version)| write!(f, "{job}@{version}"))
     }
 }
 

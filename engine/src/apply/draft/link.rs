@@ -41,9 +41,14 @@ impl Drafting<'_> {
     /// The rules between jobs that only the whole graph shows. What was wrong before stops nobody
     /// who does not touch it.
     fn check_graph(&mut self, touched: &BTreeSet<JobId>) {
-        let Err(faults) = graph::check(&self.draft.catalog.nodes) else { return };
+        let nodes = &self.draft.catalog.nodes;
+        let mut faults = graph::check(nodes).err().unwrap_or_default();
+        faults.retain(|fault| fault.jobs().iter().any(|id| touched.contains(id)));
+        if faults.is_empty() {
+            faults = graph::deadlocks(nodes, Version::at(self.now), touched);
+        }
         for fault in faults {
-            let concerned = fault.jobs().iter().copied().filter(|id| touched.contains(id));
+            let concerned = fault.jobs().into_iter().filter(|id| touched.contains(id));
             let Some(at) = concerned.min_by_key(|id| (!self.places.contains_key(id), *id)) else {
                 continue;
             };
@@ -56,6 +61,14 @@ impl Drafting<'_> {
                         .collect();
                     let names = names.join(" -> ");
                     FieldError::new("depends_on", format!("the jobs wait for one another: {names}"))
+                }
+                graph::Refusal::Deadlock { path } => {
+                    let name = |(job, version): &(JobId, Version)| {
+                        format!("{}@{version}", self.draft.catalog.name(*job))
+                    };
+                    let names: Vec<String> = path.iter().chain(path.first()).map(name).collect();
+                    let problem = format!("versions wait for one another: {}", names.join(" -> "));
+                    FieldError::new("depends_on", problem)
                 }
                 graph::Refusal::Job { reason, .. } => {
                     FieldError::new(reason.field(), reason.to_string())
