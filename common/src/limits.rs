@@ -26,6 +26,8 @@ pub const SOURCE_BYTES_MAX: usize = 1_000;
 pub const SOURCES_MAX: usize = 16;
 /// Jobs in one apply: all of a large installation at once.
 pub const APPLY_JOBS_MAX: usize = 100_000;
+/// Newest actions of a job that runs by hand only among which an edge to it finds its version.
+pub const BY_HAND_MAX: usize = 1_000;
 /// Edges of one job.
 pub const EDGES_MAX: usize = 1_000;
 /// Upstream versions that one action may be bound to.

@@ -30,6 +30,9 @@ pub struct Snapshot {
     pub attempts: Vec<Attempt>,
     /// The last counting ends of the upstream versions that the actions wait for.
     pub outcomes: BTreeMap<(JobId, Version), ActionEnd>,
+    /// Of jobs without schedule and edges the newest versions that have an action, at most
+    /// [`BY_HAND_MAX`](crate::limits::BY_HAND_MAX) of each, oldest first.
+    pub by_hand: BTreeMap<JobId, Vec<Version>>,
     pub workers: Vec<WorkerRow>,
     /// Rows that could not be read; what else their jobs have is left out, and the jobs are parked.
     pub bad: Vec<BadRow>,

@@ -12,7 +12,7 @@ use hera_common::job::{GroupRow, JobRow, RevisionRow};
 use hera_common::path::Path;
 use hera_common::run::Run;
 use hera_common::schedule::ScheduleSpec;
-use hera_common::spec::{CatchUp, JobSpec, Overlap};
+use hera_common::spec::{CatchUp, Empty, JobSpec, Overlap};
 use hera_common::time::Version;
 
 use crate::jitter;
@@ -134,12 +134,14 @@ impl Catalog {
                 let problem = format!("there is no job {}", edge.upstream);
                 FieldError::new(format!("depends_on[{place}]"), problem)
             })?;
+            // A job by hand has no versions to count on: as long as it never ran, nobody waits for it.
+            let by_hand = self.jobs.get(upstream).is_some_and(|job| job.by_hand());
             edges.push(Edge {
                 upstream: *upstream,
                 bind: edge.bind,
                 offset: edge.offset,
                 on: edge.on,
-                empty: edge.empty,
+                empty: if by_hand { Empty::Ignore } else { edge.empty },
             });
         }
         let baseline =

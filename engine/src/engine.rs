@@ -1,5 +1,6 @@
 //! The engine as the shell sees it: load, step, and when to step again.
 
+mod by_hand;
 mod definitions;
 mod difference;
 mod dispatch;
@@ -98,6 +99,8 @@ pub struct Engine {
     handlers: BTreeMap<JobId, Handler>,
     /// Which actions wait for an upstream version.
     waiters: BTreeMap<VersionKey, BTreeSet<VersionKey>>,
+    /// Of jobs that run by hand only the newest versions that have an action, oldest first.
+    by_hand: BTreeMap<JobId, Vec<Version>>,
     run_of: BTreeMap<RunId, JobId>,
     /// The held run of a token, and the worker that holds it.
     token_of: BTreeMap<Token, RunId>,
@@ -135,6 +138,7 @@ impl Engine {
             marks: Marks::default(),
             handlers: BTreeMap::new(),
             waiters: BTreeMap::new(),
+            by_hand: BTreeMap::new(),
             run_of: BTreeMap::new(),
             token_of: BTreeMap::new(),
             holder_of: BTreeMap::new(),

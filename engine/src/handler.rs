@@ -173,6 +173,11 @@ impl Handler {
         self.runs.is_empty() && self.actions.is_empty()
     }
 
+    /// Planned versions up to `now`, in order.
+    pub fn planned_until(&self, now: Version) -> impl Iterator<Item = Version> {
+        self.planned.range(..=now).copied()
+    }
+
     /// When the next version is due.
     pub fn next_due(&self) -> Option<Version> {
         self.planned.first().copied().into_iter().chain(self.armed).min()

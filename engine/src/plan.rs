@@ -148,6 +148,12 @@ pub struct Plan<'a, S = Piecewise> {
     depth: usize,
 }
 
+/// True for a job that is there, and of which neither time nor another job makes versions: people and events run it.
+pub fn runs_by_hand<S>(nodes: &BTreeMap<JobId, Node<S>>, job: JobId) -> bool {
+    let node = nodes.get(&job);
+    node.is_some_and(|node| node.schedule.is_none() && node.edges.is_empty())
+}
+
 impl<'a, S: Slots> Plan<'a, S> {
     /// Costs nothing: jobs are looked at when they are asked for.
     pub fn new(nodes: &'a BTreeMap<JobId, Node<S>>) -> Self {
@@ -157,6 +163,11 @@ impl<'a, S: Slots> Plan<'a, S> {
     /// Goes on from what another plan of the same jobs has computed; see [`Memo::forget`].
     pub const fn with(nodes: &'a BTreeMap<JobId, Node<S>>, memo: Memo) -> Self {
         Self { nodes, memo, depth: 0 }
+    }
+
+    /// The jobs that it plans.
+    pub const fn nodes(&self) -> &'a BTreeMap<JobId, Node<S>> {
+        self.nodes
     }
 
     /// What it has computed, for the next plan.

@@ -84,7 +84,8 @@ impl Engine {
         let deleted: Vec<Arc<Job>> =
             drafted.deleted.iter().filter_map(|id| self.catalog.jobs.get(id).cloned()).collect();
         drafted.catalog.jobs.extend(deleted.into_iter().map(|job| (job.row.id, job)));
-        self.catalog = Arc::new(drafted.catalog);
+        let before = std::mem::replace(&mut self.catalog, Arc::new(drafted.catalog));
+        self.turn_by_hand(&before, drafted.jobs.iter().map(|job| job.id));
         for mut planned in planned {
             self.judge_again(&mut planned);
             set.asked.actor.clone_into(&mut planned.replan.actor);

@@ -53,18 +53,20 @@ impl Engine {
     }
 
     fn indexes_differ(&self, fresh: &Self) -> Option<String> {
-        maps("waiters", &self.waiters, &fresh.waiters)
+        maps("versions by hand", &self.by_hand, &fresh.by_hand)
+            .or_else(|| maps("waiters", &self.waiters, &fresh.waiters))
             .or_else(|| maps("runs", &self.run_of, &fresh.run_of))
             .or_else(|| maps("tokens", &self.token_of, &fresh.token_of))
             .or_else(|| maps("holders", &self.holder_of, &fresh.holder_of))
-            .or_else(|| maps("due", &self.due_known(), &fresh.due_known()))
+            .or_else(|| maps("due", &self.due_known(self), &fresh.due_known(self)))
             .or_else(|| self.queue.difference(&fresh.queue))
             .or_else(|| maps("holds", &self.holds.seen(), &fresh.holds.seen()))
     }
 
-    /// When what has a row is due. What comes due of a closed job is looked for after it was read.
-    fn due_known(&self) -> BTreeMap<JobId, Version> {
-        let armed = |job: &JobId| self.handlers.get(job).is_some_and(Handler::is_armed);
+    /// When jobs are due, but for those in whose memory a version is armed that has no row: it is looked for after they
+    /// were read.
+    fn due_known(&self, armed_in: &Self) -> BTreeMap<JobId, Version> {
+        let armed = |job: &JobId| armed_in.handlers.get(job).is_some_and(Handler::is_armed);
         let due = self.due.iter().map(|&(version, job)| (job, version));
         due.filter(|(job, _version)| !armed(job)).collect()
     }

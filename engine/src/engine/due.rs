@@ -43,7 +43,11 @@ impl Engine {
         let (open, closed): (Vec<JobId>, Vec<JobId>) =
             due.into_iter().partition(|job| !self.is_closed(*job));
         for job in open {
-            self.with_handler(at, job, None, |handler, ctx| handler.on_due(ctx, Vec::new()));
+            let rebound = self.due_by_hand(job, now);
+            self.with_handler(at, job, None, |handler, ctx| {
+                handler.on_rebound(ctx, rebound);
+                handler.on_due(ctx, Vec::new());
+            });
         }
         self.extend_closed(at, closed);
     }

@@ -1,6 +1,5 @@
 //! Planning ahead: rows for the next fifty hours, moved hourly, from the one pure source of versions and bindings.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,6 +8,7 @@ use hera_common::id::JobId;
 use hera_common::limits::{CATCH_UP_AGE_MAX, PLAN_AHEAD, PLAN_AHEAD_ROWS_MAX};
 use hera_common::time::Version;
 
+use super::by_hand::Edges;
 use super::{At, Engine};
 use crate::edge::EdgeState;
 use crate::handler::Want;
@@ -34,12 +34,7 @@ impl Engine {
         let mut plan = Plan::with(&catalog.nodes, known);
         for job in jobs {
             if let Err(fault) = self.extend(at, &mut plan, job) {
-                let told = catalog.explain(fault);
-                let whose = match fault.job() {
-                    own if own == job => String::new(),
-                    upstream => format!("{}: ", catalog.name(upstream)),
-                };
-                self.park(at, job, &format!("{whose}{}: {}", told.field, told.problem));
+                self.park_unplannable(at, job, fault);
             }
         }
         // The jobs of one pass share their upstream; between passes it would only lie in memory.
@@ -79,8 +74,10 @@ impl Engine {
         let (absent, ahead): (Vec<Want>, Vec<Want>) =
             wants.into_iter().partition(|want| want.version <= now);
         let armed = if closed { self.comes_next(plan, job, now)? } else { None };
+        let rebound = self.due_by_hand(job, now);
         self.with_handler(at, job, None, |handler, ctx| {
             handler.on_extend(ctx, ahead, planned_to);
+            handler.on_rebound(ctx, rebound);
             handler.on_due(ctx, absent);
             handler.arm(armed);
         });
@@ -93,7 +90,7 @@ impl Engine {
         let mut plan = Plan::new(&catalog.nodes);
         for job in jobs {
             if let Err(fault) = self.extend(at, &mut plan, job) {
-                self.park(at, job, &fault.to_string());
+                self.park_unplannable(at, job, fault);
             }
         }
     }
@@ -136,13 +133,23 @@ impl Engine {
         node: &Node,
         version: Version,
     ) -> Result<Vec<(Binding, EdgeState)>, PlanError> {
-        let mut edges = BTreeMap::new();
+        let mut edges = Edges::new();
         for bound in plan.bindings(node.id, version)? {
             let Some(edge) = node.edges.get(bound.edge) else { continue };
             let binding = Binding { upstream: bound.upstream, version: bound.version, on: edge.on };
             edges.insert((bound.upstream, bound.version), (binding, self.edge_state(&binding)));
         }
+        self.bind_by_hand(plan.nodes(), node, version, &mut edges);
         Ok(edges.into_values().collect())
+    }
+
+    fn park_unplannable(&mut self, at: &mut At<'_>, job: JobId, fault: PlanError) {
+        let told = self.catalog.explain(fault);
+        let whose = match fault.job() {
+            own if own == job => String::new(),
+            upstream => format!("{}: ", self.catalog.name(upstream)),
+        };
+        self.park(at, job, &format!("{whose}{}: {}", told.field, told.problem));
     }
 
     /// Stops one job with a reason that people see; the others go on.

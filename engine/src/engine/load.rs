@@ -33,6 +33,7 @@ impl Engine {
     /// A job that is not in the snapshot is gone.
     pub fn reload(&mut self, jobs: &[JobId], snapshot: Snapshot, now: Now) {
         for &job in jobs {
+            self.by_hand.remove(&job);
             self.unindex(now.boot, job);
             Arc::make_mut(&mut self.catalog).remove(job);
         }
@@ -105,6 +106,7 @@ impl Engine {
             let cursor = cursors.get(&id).copied().unwrap_or_else(|| fresh_cursor(id, now.wall));
             self.handlers.insert(id, Handler::new(cursor));
         }
+        self.by_hand.extend(snapshot.by_hand);
         self.take_actions(snapshot.actions, &snapshot.outcomes);
         let mut attempts: BTreeMap<_, _> =
             snapshot.attempts.into_iter().map(|attempt| (attempt.run, attempt)).collect();

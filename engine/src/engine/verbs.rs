@@ -76,6 +76,9 @@ impl Engine {
         let want = Want { version, data, edges: Vec::new() };
         let told = self
             .with_handler(at, job, None, |handler, ctx| handler.on_run_now(ctx, want, asked, set));
+        if let Some(Ok((_unit, made))) = &told {
+            self.made_by_hand(job, made.action.version);
+        }
         answer_made(at, tag, told);
     }
 }

@@ -41,7 +41,9 @@ pub fn deadlocks<S: Slots>(
 fn binds_later<S>(nodes: &BTreeMap<JobId, Node<S>>, knot: &BTreeSet<JobId>) -> bool {
     let edges = knot.iter().filter_map(|job| nodes.get(job)).flat_map(|node| &node.edges);
     edges.filter(|edge| knot.contains(&edge.upstream)).any(|edge| match edge.bind {
-        Bind::Nearest | Bind::Data | Bind::First { .. } | Bind::Last { .. } | Bind::All { .. } => true,
+        Bind::Nearest | Bind::Data | Bind::First { .. } | Bind::Last { .. } | Bind::All { .. } => {
+            true
+        }
         // Their weights say all.
         Bind::AtOrBefore | Bind::Same | Bind::Previous { .. } | Bind::Window { .. } => false,
     })
@@ -66,7 +68,8 @@ fn deadlock<S: Slots>(
                 }
                 let bound = plan.bindings(job, planned.version).ok()?;
                 let inside = bound.iter().filter(|bound| knot.contains(&bound.upstream));
-                let inside: Vec<Key> = inside.map(|bound| (bound.upstream, bound.version)).collect();
+                let inside: Vec<Key> =
+                    inside.map(|bound| (bound.upstream, bound.version)).collect();
                 looks += 1 + inside.len();
                 waits.insert((job, planned.version), inside);
             }
@@ -141,24 +144,36 @@ mod tests {
     fn versions_that_wait_for_one_another_are_found_though_the_edges_lead_back() {
         told(
             "a: cron 0 12 * * * | on b nearest offset -1h\nb: cron 30 11 * * * | on a nearest",
-            &expect![""],
+            &expect![
+                "versions wait for one another: 1@2026-11-30T12:00:00Z -> 2@2026-11-30T11:30:00Z -> 1@2026-11-30T12:00:00Z"
+            ],
         );
         // All versions of the day, the later ones, too.
         told(
             "a: cron 0 * * * * | on b at_or_before offset -1h\nb: cron 0 0 * * * | on a all day",
-            &expect![""],
+            &expect![
+                "versions wait for one another: 1@2026-11-30T01:00:00Z -> 2@2026-11-30T00:00:00Z -> 1@2026-11-30T01:00:00Z"
+            ],
         );
         // Not on most days: where the month ends.
         told(
             "a: cron 0 6 * * * | on b at_or_before offset -1h\nb: cron 0 0 L * ? | on a last month",
-            &expect![""],
+            &expect![
+                "versions wait for one another: 1@2026-11-30T06:00:00Z -> 2@2026-11-30T00:00:00Z -> 1@2026-11-30T06:00:00Z"
+            ],
         );
     }
 
     #[test]
     fn a_circle_that_leads_back_day_by_day_is_none() {
-        told("a: cron 0 12 * * * | on b nearest offset -1d\nb: cron 30 11 * * * | on a nearest", &expect![""]);
+        told(
+            "a: cron 0 12 * * * | on b nearest offset -1d\nb: cron 30 11 * * * | on a nearest",
+            &expect![""],
+        );
         told("a: cron 0 0 * * * | on b previous 1\nb: on a", &expect![""]);
-        told("a: cron * * * * * | on b previous 1\nb: cron 0 0 * * * | on a nearest offset -1d", &expect![""]);
+        told(
+            "a: cron * * * * * | on b previous 1\nb: cron 0 0 * * * | on a nearest offset -1d",
+            &expect![""],
+        );
     }
 }

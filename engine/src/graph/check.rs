@@ -14,7 +14,7 @@ use petgraph::visit::EdgeRef;
 use thiserror::Error;
 
 use super::{Graph, circle};
-use crate::plan::{Edge, Node, Source, source};
+use crate::plan::{Edge, Node, Source, runs_by_hand, source};
 
 /// A reason not to save a set of jobs.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -132,7 +132,7 @@ pub fn check<S>(nodes: &BTreeMap<JobId, Node<S>>) -> Result<(), Vec<Refusal>> {
     for node in nodes.values() {
         refusals.extend(job_fault(nodes, node).map(|reason| Refusal::Job { job: node.id, reason }));
         for (number, edge) in node.edges.iter().enumerate() {
-            let fault = edge_fault(node, edge, by_hand(nodes, edge.upstream));
+            let fault = edge_fault(node, edge, runs_by_hand(nodes, edge.upstream));
             refusals.extend(fault.map(|reason| Refusal::Edge {
                 job: node.id,
                 edge: number,
@@ -158,12 +158,6 @@ pub fn check<S>(nodes: &BTreeMap<JobId, Node<S>>) -> Result<(), Vec<Refusal>> {
     if refusals.is_empty() { Ok(()) } else { Err(refusals) }
 }
 
-/// The job is there, and neither time nor another job makes versions of it.
-fn by_hand<S>(nodes: &BTreeMap<JobId, Node<S>>, job: JobId) -> bool {
-    let node = nodes.get(&job);
-    node.is_some_and(|node| node.schedule.is_none() && node.edges.is_empty())
-}
-
 fn job_fault<S>(nodes: &BTreeMap<JobId, Node<S>>, node: &Node<S>) -> Option<Reason> {
     match (source(node, nodes), node.baseline) {
         (Source::Nothing, _) => Some(Reason::NoSource),
@@ -174,7 +168,7 @@ fn job_fault<S>(nodes: &BTreeMap<JobId, Node<S>>, node: &Node<S>) -> Option<Reas
             if !upstream {
                 Some(Reason::BaselineNotUpstream)
             } else {
-                by_hand(nodes, job).then_some(Reason::BaselineByHand)
+                runs_by_hand(nodes, job).then_some(Reason::BaselineByHand)
             }
         }
         (Source::Schedule | Source::Hand, None) | (Source::Fewest(_) | Source::Intervals(_), _) => {

@@ -77,6 +77,22 @@ impl Handler {
         self.armed = None;
     }
 
+    /// Binds planned rows anew, whose versions are about to be decided.
+    pub fn on_rebound(
+        &mut self,
+        ctx: &mut Ctx<'_>,
+        rebound: Vec<(Version, Vec<(Binding, EdgeState)>)>,
+    ) {
+        if rebound.is_empty() {
+            return;
+        }
+        let unit = ctx.stage.unit(ctx.cause);
+        ctx.stage.touch(unit, self.job);
+        for (version, edges) in rebound {
+            self.rebind(ctx, unit, version, edges);
+        }
+    }
+
     /// A new job's versions that are due already and run; the other slots become one gap.
     fn run_newest(&mut self, ctx: &mut Ctx<'_>, unit: usize, run: Vec<Want>, before: &[Version]) {
         let versions: Vec<Version> = run.iter().map(|want| want.version).collect();

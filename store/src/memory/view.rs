@@ -1,10 +1,14 @@
 //! What is loaded and listed from memory, by the filters that the databases have in SQL.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use hera_common::action::{Action, ActivePart};
 use hera_common::id::JobId;
+use hera_common::job::JobRow;
+use hera_common::limits::BY_HAND_MAX;
 use hera_common::run::Run;
+use hera_common::time::Version;
+use serde_json::Value;
 
 use super::state::State;
 use crate::StoreError;
@@ -50,6 +54,7 @@ impl State {
                 .collect(),
             attempts,
             outcomes: ends.filter_map(|at| Some((at, self.outcome(at)?))).collect(),
+            by_hand: self.by_hand(&jobs),
             workers: self.workers.values().cloned().collect(),
             jobs,
             actions,
@@ -99,6 +104,28 @@ impl State {
             && (triggers.is_empty() || has_trigger())
     }
 
+    /// The newest versions of jobs without schedule and edges, as the databases read it off the definitions' keys.
+    fn by_hand(&self, jobs: &[JobRow]) -> BTreeMap<JobId, Vec<Version>> {
+        let hand = jobs.iter().filter(|job| {
+            let revision = self.revisions.get(&(job.id, job.revision));
+            job.deleted_at.is_none() && revision.is_some_and(|row| runs_by_hand(&row.spec))
+        });
+        let mut found = BTreeMap::new();
+        for job in hand {
+            let planned = |action: &&Action| action.state.planned();
+            let of =
+                self.actions.values().filter(|action| action.job == job.id && !planned(action));
+            let mut versions: Vec<Version> = of.map(|action| action.version).collect();
+            versions.sort_unstable();
+            let old = versions.len().saturating_sub(BY_HAND_MAX);
+            versions.drain(..old);
+            if !versions.is_empty() {
+                found.insert(job.id, versions);
+            }
+        }
+        found
+    }
+
     pub(super) fn list_runs(&self, filter: &RunFilter, page: &Page) -> Result<RunPage, StoreError> {
         let after = page.after.as_deref().map(mark::read_run).transpose()?;
         let most = usize::try_from(page.limit).unwrap_or(usize::MAX);
@@ -109,6 +136,12 @@ impl State {
         let next = runs.last().filter(|_| more).map(|view| mark::run(view.run.id));
         Ok(RunPage { runs, next })
     }
+}
+
+fn runs_by_hand(spec: &str) -> bool {
+    let Ok(spec) = serde_json::from_str::<Value>(spec) else { return false };
+    let nothing = |value: Option<&Value>| value.is_none_or(Value::is_null);
+    nothing(spec.get("schedule")) && nothing(spec.get("depends_on").and_then(|list| list.get(0)))
 }
 
 fn run_fits(run: &Run, filter: &RunFilter) -> bool {

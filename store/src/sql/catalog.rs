@@ -83,6 +83,7 @@ shared! {
     BINDING_OF_ACTION: "binding/of_action.sql"
     BINDING_OF_ACTIONS: "binding/of_actions.sql"
     BINDING_LOAD: "binding/load.sql"
+    ACTION_LOAD_BY_HAND: "action/load_by_hand.sql"
     OUTCOME_LOAD: "outcome/load.sql"
     OUTCOME_LOAD_GAPS: "outcome/load_gaps.sql"
     RUN_LIST: "run/list.sql"

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use hera_common::action::{Action, ActionEnd, Binding, SkipReason};
 use hera_common::attempt::Attempt;
 use hera_common::id::{ActionId, JobId};
+use hera_common::limits::BY_HAND_MAX;
 use hera_common::run::Run;
 use hera_common::snapshot::{BadRow, BoundAction, Snapshot};
 use hera_common::time::{Version, Wall};
@@ -83,7 +84,23 @@ impl<'s> Load<'s> {
         snapshot.runs = self.rows("run", runs, third_is_job, row::run).await?;
         let attempts = self.scoped(catalog::ATTEMPT_LOAD, " AND r.job_id", " ORDER BY t.fence");
         snapshot.attempts = self.rows("attempt", attempts, last_is_job, row::attempt).await?;
+        let pairs = self.by_hand();
+        let pairs: Vec<(JobId, Version)> =
+            self.rows("version", pairs, first_is_job, upstream).await?;
+        for (job, version) in pairs {
+            snapshot.by_hand.entry(job).or_default().push(version);
+        }
         Ok(())
+    }
+
+    fn by_hand(&self) -> Ask<'static> {
+        let most = i64::try_from(BY_HAND_MAX).unwrap_or(i64::MAX);
+        let mut ask = Ask::of(catalog::ACTION_LOAD_BY_HAND).bind(Bind::Int(most));
+        if let Scope::Jobs(jobs) = self.scope {
+            ask.push_in(" AND x.job_id", ints(jobs), self.form);
+        }
+        ask.push(" ORDER BY x.job_id, x.version");
+        ask
     }
 
     async fn bindings(&mut self) -> Result<BTreeMap<ActionId, Vec<Binding>>, Fault> {

@@ -4,11 +4,12 @@ use std::collections::BTreeSet;
 
 use hera_common::action::{Action, ActionEnd, ActionState, ActivePart, Binding, SkipReason};
 use hera_common::audit::{Asked, AuditRow};
-use hera_common::id::{ActionId, JobId, RunId, Token};
+use hera_common::id::{ActionId, JobId, Revision, RunId, Seq, Token};
+use hera_common::job::{JobRow, RevisionRow};
 use hera_common::run::{FailReason, QueuedWhy, RunEnd, RunState, Trigger};
 use hera_common::spec::On;
 use hera_common::time::Wall;
-use hera_common::unit::{Put, Write};
+use hera_common::unit::{Guard, Put, Unit, Write};
 use hera_store::{
     ActionFilter, ActionStates, AuditFilter, Page, RunFilter, RunStates, Scope, StoreError,
 };
@@ -98,6 +99,7 @@ pub(crate) async fn loading_by_job_is_loading_a_part(place: &impl Place) {
         expected.revisions.retain(|row| jobs.contains(&row.job));
         expected.actions.retain(|row| jobs.contains(&row.action.job));
         expected.runs.retain(|row| jobs.contains(&row.job));
+        expected.by_hand.retain(|job, _versions| jobs.contains(job));
         let runs: Vec<_> = expected.runs.iter().map(|run| run.id).collect();
         expected.attempts.retain(|row| runs.contains(&row.run));
         if !wanted.contains(&1) {
@@ -458,4 +460,41 @@ pub(crate) async fn attempts_are_found_by_run_and_by_token(place: &impl Place) {
     world.write(vec![update_action(&done), bound]).await;
     let found = world.store.action(action.id).await.unwrap().unwrap();
     assert_eq!((found.action, found.bindings), (done, vec![rows::binding(7, 7)]));
+}
+
+pub(crate) async fn versions_of_jobs_by_hand_are_loaded(place: &impl Place) {
+    let world = World::led(place).await;
+    world.with_jobs(&[1, 2, 3]).await;
+    let by_hand = r#"{"schedule": null, "depends_on": []}"#;
+    let scheduled = r#"{"schedule": {"cron": ["0 2 * * *"]}, "depends_on": []}"#;
+    let depends = r#"{"depends_on": [{"job": "a"}]}"#;
+    for (job, spec) in [(1, by_hand), (2, scheduled), (3, depends)] {
+        let id = JobId::from_raw(job);
+        let row =
+            JobRow { revision: Revision::from_raw(2), seq: Seq::FIRST.next(), ..rows::job(job) };
+        let revision = RevisionRow { spec: spec.to_owned(), ..rows::revision(job, 2) };
+        let unit = Unit {
+            guards: vec![Guard::Job { id, seq: Seq::FIRST }],
+            writes: vec![
+                Write::Job(Put::Update, Box::new(row)),
+                Write::Revision(Box::new(revision)),
+                insert_action(&rows::action(job * 10, job, 1)),
+                insert_action(&rows::with_state(
+                    &rows::action(job * 10 + 1, job, 2),
+                    ActionState::Waiting,
+                )),
+                insert_action(&rows::with_state(
+                    &rows::action(job * 10 + 2, job, 3),
+                    ActionState::Waiting,
+                )),
+            ],
+            ..Unit::default()
+        };
+        world.commit(vec![unit]).await;
+    }
+    let loaded = world.all().await.by_hand;
+    let versions = vec![rows::version(2), rows::version(3)];
+    assert_eq!(loaded, [(JobId::from_raw(1), versions)].into(), "planned ones promise nothing");
+    let scope = Scope::Jobs(vec![JobId::from_raw(2)]);
+    assert!(world.store.load(&scope).await.unwrap().by_hand.is_empty());
 }

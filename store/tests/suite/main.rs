@@ -77,6 +77,7 @@ suite! {
             what_is_active_is_loaded_and_nothing_else
             loading_by_job_is_loading_a_part
             versions_are_looked_up
+            versions_of_jobs_by_hand_are_loaded
             a_list_shows_each_row_once_while_rows_are_added
             actions_are_filtered_by_the_store
             runs_are_filtered_newest_first

@@ -6,6 +6,7 @@
     reason = "what tests share fails loudly, as tests do"
 )]
 
+mod by_hand;
 mod closed;
 mod desk;
 mod edits;

@@ -7,7 +7,7 @@ use hera_common::id::JobId;
 use hera_common::time::Version;
 
 use super::Drafting;
-use crate::catalog::schedule;
+use crate::catalog::{Catalog, schedule};
 use crate::graph;
 use crate::input::RefusalKind;
 
@@ -17,7 +17,8 @@ impl Drafting<'_> {
         let touched: BTreeSet<JobId> = self.draft.jobs.iter().map(|job| job.id).collect();
         let orphans = self.draft.deleted.iter().filter_map(|id| self.before.downstream.get(id));
         let orphans: BTreeSet<JobId> = orphans.flatten().copied().collect();
-        for id in touched.union(&orphans).copied() {
+        let turned = self.turned(&touched);
+        for id in touched.union(&orphans).chain(&turned).copied() {
             if self.draft.deleted.contains(&id) {
                 continue;
             }
@@ -26,8 +27,8 @@ impl Drafting<'_> {
             }
         }
         // What only was seen is as it was, whatever would be refused of it today.
-        let changed: BTreeSet<JobId> =
-            self.draft.jobs.iter().filter(|job| !job.seen).map(|job| job.id).collect();
+        let news = self.draft.jobs.iter().filter(|job| !job.seen).map(|job| job.id);
+        let changed: BTreeSet<JobId> = news.chain(turned).collect();
         for drafted in changed.iter().copied() {
             if let Err(fault) = self.check(drafted) {
                 self.refuse_job(drafted, fault, RefusalKind::Invalid);
@@ -36,6 +37,18 @@ impl Drafting<'_> {
         if self.refusals.is_empty() {
             self.check_graph(&changed);
         }
+    }
+
+    /// Jobs that depend on one which runs by hand only from this edit on, or no longer: their edges to it mean something
+    /// else.
+    fn turned(&self, touched: &BTreeSet<JobId>) -> BTreeSet<JobId> {
+        let by_hand = |catalog: &Catalog, id: &JobId| catalog.jobs.get(id).map(|job| job.by_hand());
+        let turned = touched.iter().filter(|id| {
+            let before = by_hand(self.before, id);
+            before.is_some() && before != by_hand(&self.draft.catalog, id)
+        });
+        let below = turned.filter_map(|id| self.before.downstream.get(id)).flatten();
+        below.copied().filter(|id| !self.draft.deleted.contains(id)).collect()
     }
 
     /// The rules between jobs that only the whole graph shows. What was wrong before stops nobody
@@ -98,12 +111,13 @@ impl Drafting<'_> {
         let Some(node) = self.draft.catalog.nodes.get(&id) else { return Ok(()) };
         for (place, edge) in node.edges.iter().enumerate() {
             let upstream = self.draft.catalog.jobs.get(&edge.upstream);
-            if let Some(upstream) = upstream.filter(|upstream| upstream.by_hand()) {
+            let by_hand = upstream.filter(|upstream| upstream.by_hand());
+            if let Some(upstream) = by_hand.filter(|_job| !edge.offset.is_none()) {
+                let path = &upstream.row.path;
                 let problem = format!(
-                    "{} runs by hand only; an edge to such a job is not built yet",
-                    upstream.row.path
+                    "{path} runs by hand only: an edge takes its newest action, and no offset"
                 );
-                return Err(FieldError::new(format!("depends_on[{place}]"), problem));
+                return Err(FieldError::new(format!("depends_on[{place}].offset"), problem));
             }
         }
         Ok(())
