@@ -40,6 +40,9 @@ const QUICK: &[&str] = &[
     "--grace-ms=200",
 ];
 
+/// Heartbeats so seldom that no test sees the second one.
+const SELDOM: &[&str] = &["--heartbeat-max-ms=600000", "--term-ms=200", "--kill-ms=500"];
+
 /// Where jobs and runs are kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Store {
@@ -52,6 +55,8 @@ pub enum Store {
 pub enum Patience {
     /// That of a test that waits for a lease to end.
     Quick,
+    /// That of a test which must not be helped by a heartbeat.
+    Seldom,
     /// The defaults.
     Usual,
 }
@@ -139,9 +144,11 @@ impl Cluster {
         };
         let mut command = Command::new(binary("hera-master")?);
         command.args(["--store", &store, "--listen", address]);
-        if self.patience == Patience::Quick {
-            command.args(QUICK);
-        }
+        command.args(match self.patience {
+            Patience::Quick => QUICK,
+            Patience::Seldom => SELDOM,
+            Patience::Usual => &[],
+        });
         Ok(command)
     }
 

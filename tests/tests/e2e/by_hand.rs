@@ -1,6 +1,6 @@
 //! What people do by hand, and what the command says and ends with.
 
-use hera_tests::cluster::{Cluster, LIMIT, Store, cron_at, tell};
+use hera_tests::cluster::{Cluster, LIMIT, Patience, Store, cron_at, tell};
 use serde_json::json;
 
 #[tokio::test]
@@ -103,4 +103,17 @@ async fn every_exit_code_is_given_where_the_design_says() {
     assert!(cluster.master_process(0).unwrap().wait(LIMIT).unwrap().success());
     let command = cluster.hera_command(&["get", "jobs"]).unwrap();
     assert_eq!(tell(&command).unwrap().code, 6);
+}
+
+#[tokio::test]
+async fn a_cancel_reaches_a_full_worker_without_waiting_for_its_next_heartbeat() {
+    let mut cluster = Cluster::start(Store::Sqlite, Patience::Seldom).await.unwrap();
+    cluster.add_worker("w1", &["--capacity", "1"]).await.unwrap();
+    let jobs = cluster.jobs("shop", "lease: 2h").script("long", &[], "sleep 1000");
+    cluster.apply(&jobs).unwrap();
+    cluster.hera_ends(0, &["run", "shop/long"]).unwrap();
+    cluster.reaches("shop/long@latest", "active(running)").await.unwrap();
+    cluster.hera_ends(0, &["cancel", "shop/long"]).unwrap();
+    // Its next heartbeat is ten minutes away.
+    cluster.reaches("shop/long@latest", "cancelled").await.unwrap();
 }

@@ -95,3 +95,26 @@ async fn a_dry_run_tells_what_would_change_and_changes_nothing() {
         told.stderr
     );
 }
+
+#[tokio::test]
+async fn what_another_hand_has_changed_is_refused_until_it_is_overwritten() {
+    let cluster = Cluster::quick(Store::Postgres, &[]).await.unwrap();
+    let good = cluster.write_jobs("good.yaml", GOOD).unwrap();
+    cluster.hera_ends(0, &["apply", "-f", &good, "--source", "ci"]).unwrap();
+    let edited = GOOD.replace("echo load", "echo edited");
+    let edited = cluster.write_jobs("edited.yaml", &edited).unwrap();
+    // One that was never applied from there does not take it over by itself.
+    for flags in [&[][..], &["--dry-run"]] {
+        let told = cluster.hera_ends(4, &[&["apply", "-f", &edited], flags].concat()).unwrap();
+        for part in ["edited.yaml:3:5", "shop/load was made by tester", "from `ci`", "- echo load"]
+        {
+            assert!(told.stderr.contains(part), "{part}: {}", told.stderr);
+        }
+        assert!(told.stdout.is_empty(), "{}", told.text());
+    }
+    let told = cluster.hera_ends(0, &["apply", "-f", &edited, "--overwrite"]).unwrap();
+    assert!(told.stderr.contains("warning: overwritten: shop/load"), "{}", told.stderr);
+    assert!(told.stderr.contains("1 revised"), "{}", told.stderr);
+    let told = cluster.hera_ends(4, &["apply", "-f", &good, "--source", "ci"]).unwrap();
+    assert!(told.stderr.contains("has not seen that change"), "{}", told.stderr);
+}
