@@ -12,6 +12,7 @@ pub mod handler;
 pub mod input;
 pub mod jitter;
 pub mod lease;
+pub mod outcome;
 pub mod plan;
 pub mod poll;
 pub mod queue;

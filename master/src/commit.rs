@@ -16,7 +16,8 @@ use hera_common::snapshot::Snapshot;
 use hera_common::time::Now;
 use hera_common::unit::{Batch, Committed, Outcome};
 use hera_engine::catalog::Catalog;
-use hera_engine::input::{Effect, Input, Reply, Step, Tag, Tagged};
+use hera_engine::input::{Effect, Input, Step, Tag, Tagged};
+use hera_engine::outcome::{done, jobs, left_out, must_commit};
 use hera_engine::{Chance, Engine};
 use hera_store::{Store, StoreError};
 use tokio::sync::{mpsc, oneshot, watch};
@@ -297,7 +298,7 @@ impl<E: Decide> CommitLoop<E> {
             match effect {
                 Effect::Resolve(versions) => self.resolve(versions),
                 Effect::Changed { unit, change } => {
-                    if answer::done(outcomes, unit) {
+                    if done(outcomes, unit) {
                         self.around.metrics.changed(&change);
                         self.around.changes.tell(at, change);
                     }
@@ -312,26 +313,6 @@ impl<E: Decide> CommitLoop<E> {
             debug!("a caller left before its answer");
         }
     }
-}
-
-/// An empty batch with verdicts is committed, too: a verdict on a token holds only if the store has just said that this
-/// master leads.
-fn must_commit(step: &Step) -> bool {
-    let verdicts = |reply: &Reply| matches!(reply, Reply::Verdicts(items) if !items.is_empty());
-    !step.batch.units.is_empty() || step.answers.iter().any(|answer| verdicts(&answer.reply))
-}
-
-/// The jobs of the units that were left out.
-fn left_out(step: &Step, outcomes: &[Outcome]) -> Vec<JobId> {
-    let units = outcomes.iter().zip(&step.touched);
-    jobs(units.filter(|(outcome, _jobs)| **outcome == Outcome::LeftOut).flat_map(|(_, jobs)| jobs))
-}
-
-fn jobs<'a>(jobs: impl Iterator<Item = &'a JobId>) -> Vec<JobId> {
-    let mut jobs: Vec<JobId> = jobs.copied().collect();
-    jobs.sort_unstable();
-    jobs.dedup();
-    jobs
 }
 
 /// How long to sleep when the engine wants to wake in `wake`.

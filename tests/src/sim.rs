@@ -10,7 +10,6 @@ mod fault;
 mod jobs;
 mod master;
 mod mutation;
-mod outcome;
 mod people;
 mod process;
 mod settle;

@@ -6,6 +6,7 @@ use hera_common::id::{Epoch, JobId, WorkerId};
 use hera_common::time::{Boot, Now, Wall};
 use hera_common::unit::{Committed, Outcome};
 use hera_engine::input::{Effect, Input, Step, Tag, Tagged};
+use hera_engine::outcome::{done, held, jobs, left_out, must_commit};
 use hera_engine::{Engine, Settings};
 use hera_store::{Scope, StoreError};
 
@@ -15,7 +16,6 @@ use super::check::Observed;
 use super::dice::Dice;
 use super::event::{Answer, Caller, Event, ToMaster, ToStore, Waits};
 use super::mutation::Mutation;
-use super::outcome::{done, held, jobs, left_out, must_commit};
 use super::standby::Sighting;
 use super::world::{Host, World};
 
