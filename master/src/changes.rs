@@ -1,6 +1,6 @@
 //! Tells watchers and log followers what has changed. A slow one misses something, and is told how much; nobody waits for it.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use dashmap::DashMap;
 use hera_common::attempt::{Attempt, AttemptState};
@@ -24,7 +24,15 @@ pub(crate) struct Committed {
 #[derive(Debug, Clone)]
 pub(crate) struct Changes {
     all: broadcast::Sender<Committed>,
-    logs: Arc<DashMap<Fence, Arc<Notify>>>,
+    logs: Arc<DashMap<Fence, Arc<Followed>>>,
+}
+
+/// A log that somebody follows.
+#[derive(Debug, Default)]
+struct Followed {
+    bell: Notify,
+    /// How long it will be, once that is known.
+    whole: OnceLock<u64>,
 }
 
 impl Changes {
@@ -54,15 +62,23 @@ impl Changes {
     /// Wakes whoever follows the log of this attempt.
     pub(crate) fn log_grew(&self, fence: Fence) {
         let bell = self.logs.get(&fence).map(|bell| Arc::clone(&bell));
-        if let Some(bell) = bell {
-            bell.notify_waiters();
+        if let Some(followed) = bell {
+            followed.bell.notify_waiters();
+        }
+    }
+
+    /// Tells whoever follows the log of this attempt how long it will be.
+    pub(crate) fn log_ends(&self, fence: Fence, bytes: u64) {
+        if let Some(followed) = self.logs.get(&fence) {
+            // The first report is as good as another one.
+            followed.whole.get_or_init(|| bytes);
         }
     }
 
     /// Follows the log of an attempt until the answer is dropped.
     pub(crate) fn follow(&self, fence: Fence) -> LogBell {
-        let bell = Arc::clone(&self.logs.entry(fence).or_default());
-        LogBell { fence, bell, logs: Arc::clone(&self.logs) }
+        let followed = Arc::clone(&self.logs.entry(fence).or_default());
+        LogBell { fence, followed, logs: Arc::clone(&self.logs) }
     }
 }
 
@@ -133,14 +149,19 @@ fn log(change: &Change) {
 #[derive(Debug)]
 pub(crate) struct LogBell {
     fence: Fence,
-    bell: Arc<Notify>,
-    logs: Arc<DashMap<Fence, Arc<Notify>>>,
+    followed: Arc<Followed>,
+    logs: Arc<DashMap<Fence, Arc<Followed>>>,
 }
 
 impl LogBell {
     /// What rings. Enable it before reading the log, so that nothing falls in between.
     pub(crate) fn bell(&self) -> &Notify {
-        &self.bell
+        &self.followed.bell
+    }
+
+    /// How long the log is, once its attempt has ended and the worker has said so.
+    pub(crate) fn whole(&self) -> Option<u64> {
+        self.followed.whole.get().copied()
     }
 }
 
@@ -179,5 +200,19 @@ mod tests {
         drop(twin);
         drop(other);
         assert!(changes.logs.is_empty());
+    }
+
+    #[tokio::test]
+    async fn the_length_of_a_log_is_known_as_long_as_somebody_follows_it() {
+        let changes = Changes::new();
+        let fence = Fence::from_raw(1);
+        changes.log_ends(fence, 3);
+        let first = changes.follow(fence);
+        assert_eq!(first.whole(), None, "nobody followed");
+        changes.log_ends(fence, 7);
+        let second = changes.follow(fence);
+        assert_eq!((first.whole(), second.whole()), (Some(7), Some(7)));
+        drop((first, second));
+        assert_eq!(changes.logs.len(), 0);
     }
 }

@@ -113,6 +113,8 @@ pub struct Finish {
     pub exit: Exit,
     /// At most `OUTPUT_BYTES_MAX` bytes.
     pub output: Vec<u8>,
+    /// How long its log is; None: nobody knows.
+    pub log_bytes: Option<u64>,
 }
 
 /// An attempt on its way back.

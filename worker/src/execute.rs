@@ -22,7 +22,7 @@ use crate::executor::{self, Executor, Program};
 use crate::files::Files;
 use crate::link::Link;
 use crate::process::launcher::Launcher;
-use crate::ship::Shipment;
+use crate::ship::{self, Shipment};
 use crate::spool::{Spool, Waiting};
 use crate::tasks::Tasks;
 use hera_common::chain::Chain;
@@ -159,7 +159,8 @@ impl Tools {
                 }
             };
             tokio::join!(stored, logged);
-            self.tell(held, outcome, output);
+            let log_bytes = dir.as_ref().map_or(Ok(0), |dir| ship::length(&dir.log())).ok();
+            self.tell(held, outcome, (output, log_bytes));
         }
         // Where the owner has gone, the next process goes on from the disk.
         if wish.wait_for(|w| w.forget).await.is_err() {
@@ -194,10 +195,10 @@ impl Tools {
         }
     }
 
-    fn tell(&self, held: Held, outcome: Outcome, output: Vec<u8>) {
+    fn tell(&self, held: Held, outcome: Outcome, (output, log_bytes): (Vec<u8>, Option<u64>)) {
         match outcome {
             Outcome::Finish { end, exit } => {
-                self.finishes.push(Finish { held, end, exit, output });
+                self.finishes.push(Finish { held, end, exit, output, log_bytes });
             }
             Outcome::Release { cause, detail } => {
                 self.releases.push(Release { held, cause, detail });

@@ -106,7 +106,8 @@ async fn pause(span: Duration, ended: &CancellationToken) {
     }
 }
 
-fn length(path: &Path) -> io::Result<u64> {
+/// How long a log is; 0 where there is none.
+pub(crate) fn length(path: &Path) -> io::Result<u64> {
     match fs::metadata(path) {
         Ok(metadata) => Ok(metadata.len()),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(0),

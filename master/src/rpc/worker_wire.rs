@@ -17,7 +17,7 @@ use hera_proto::v1;
 use super::from_wire::{longest, token};
 use crate::service::Site;
 use crate::service::fault::Fault;
-use crate::service::worker::{Answered, Header, Polled, Said};
+use crate::service::worker::{Answered, Ended, Header, Polled, Said};
 
 /// Items in one request of a worker: more attempts than any worker holds.
 const ITEMS_MAX: usize = 10_000;
@@ -102,7 +102,7 @@ pub(super) fn heartbeat(
     Ok((self::header(header)?, held("items", items)?, held("kill_failed", kill_failed)?))
 }
 
-pub(super) fn finish(wire: v1::FinishRequest) -> Result<(Header, Vec<Finish>), Fault> {
+pub(super) fn finish(wire: v1::FinishRequest) -> Result<(Header, Vec<Ended>), Fault> {
     let v1::FinishRequest { header, items } = wire;
     at_most("items", items.len(), ITEMS_MAX)?;
     let items = items.into_iter().map(ended).collect::<Result<_, _>>()?;
@@ -131,17 +131,19 @@ fn held(field: &str, wire: Vec<v1::Held>) -> Result<Vec<Pair>, Fault> {
     wire.into_iter().map(pair).collect()
 }
 
-fn ended(wire: v1::Ended) -> Result<Finish, Fault> {
+fn ended(wire: v1::Ended) -> Result<Ended, Fault> {
     let end = end_of(wire.end());
-    let v1::Ended { run_id, token: bytes, end: _, exit_code, signal, detail, output } = wire;
+    let v1::Ended { run_id, token: bytes, end: _, exit_code, signal, detail, output, log_bytes } =
+        wire;
     longest("items.output", output.len(), OUTPUT_BYTES_MAX)?;
-    Ok(Finish {
+    let finish = Finish {
         run: RunId::from_raw(run_id),
         token: token("items.token", &bytes)?,
         end: end.ok_or_else(|| Fault::invalid("items.end", "is not an end that is known here"))?,
         exit: Exit { code: exit_code, signal, detail: some(cut(detail)) },
         output,
-    })
+    };
+    Ok(Ended { finish, log_bytes })
 }
 
 fn released(wire: v1::Released) -> Result<Release, Fault> {

@@ -12,12 +12,15 @@ use tokio::sync::futures::Notified;
 use super::Service;
 use super::fault::Fault;
 use super::shown::{Words, run_words};
+use crate::changes::LogBell;
 
 /// Bytes of a piece where the caller does not say, and the most that it may ask for.
 const PIECE: u32 = 64 << 10;
 const PIECE_MAX: u32 = 1 << 20;
 /// A follower looks again after this also where nothing has rung: a run may end without an attempt.
 const LOOK_AGAIN: Duration = Duration::from_millis(500);
+/// A worker that lives sends the rest of a log within this.
+const OLD: Duration = Duration::from_secs(30);
 /// The log of an attempt that has ended is taken for whole once it has not grown for so many looks: a worker sends the rest
 /// beside its report, and one that is dead sends nothing any more.
 const QUIET_LOOKS: u32 = 2;
@@ -55,6 +58,8 @@ pub(crate) struct Follower {
     offset: u64,
     /// Looks since the log of an ended attempt last grew.
     quiet: u32,
+    /// Keeps what is told of the log between two looks.
+    bell: Option<LogBell>,
     done: bool,
 }
 
@@ -97,7 +102,8 @@ impl Service {
         let through = attempt == 0;
         let attempt = if through { run.counts.attempts } else { attempt };
         let service = self.clone();
-        Ok(Follower { service, run: run.id, attempt, through, offset, quiet: 0, done: false })
+        let (quiet, bell, done) = (0, None, false);
+        Ok(Follower { service, run: run.id, attempt, through, offset, quiet, bell, done })
     }
 
     async fn attempt(&self, run: &Run, number: u32) -> Result<Option<AttemptView>, Fault> {
@@ -137,6 +143,7 @@ impl Follower {
             self.attempt = view.attempt.number;
             let changes = self.service.around.changes.clone();
             let bell = changes.follow(view.attempt.fence);
+            self.bell = Some(changes.follow(view.attempt.fence));
             let rings = bell.bell().notified();
             let mut rings = std::pin::pin!(rings);
             rings.as_mut().enable();
@@ -146,7 +153,8 @@ impl Follower {
                 (self.offset, self.quiet) = (self.offset.saturating_add(count), 0);
                 return Ok(Some(Followed::Piece(piece)));
             }
-            if piece.ended && self.quiet >= QUIET_LOOKS {
+            let whole = bell.whole().is_some_and(|size| self.offset >= size);
+            if piece.ended && (whole || self.is_old(&view) || self.quiet >= QUIET_LOOKS) {
                 let more = self.through && run.counts.attempts > self.attempt;
                 if more {
                     (self.attempt, self.offset, self.quiet) = (self.attempt + 1, 0, 0);
@@ -161,6 +169,12 @@ impl Follower {
             self.pause(Some(rings), pause).await?;
         }
         Ok(None)
+    }
+
+    /// An end of long ago: what was to come of its log has come.
+    fn is_old(&self, view: &AttemptView) -> bool {
+        let AttemptState::Ended { ended_at, .. } = &view.attempt.state else { return false };
+        self.service.now().wall.since(*ended_at) > OLD
     }
 
     fn end(&mut self, run: &Run) -> Option<Followed> {

@@ -30,6 +30,13 @@ pub(crate) struct Answered<T> {
     pub(crate) value: T,
 }
 
+/// An end, and how long its log is.
+#[derive(Debug)]
+pub(crate) struct Ended {
+    pub(crate) finish: Finish,
+    pub(crate) log_bytes: Option<u64>,
+}
+
 /// What a poll brings.
 #[derive(Debug)]
 pub(crate) struct Polled {
@@ -121,10 +128,17 @@ impl Service {
     pub(crate) async fn finish(
         &self,
         header: &Header,
-        items: Vec<Finish>,
+        items: Vec<Ended>,
     ) -> Result<Answered<Vec<Said>>, Fault> {
         let lead = self.lead()?;
         warn_of_later_epoch(header, &lead);
+        for Ended { finish, log_bytes } in &items {
+            // Before the end is committed, so that a follower who hears of it knows where the log ends.
+            if let (Some(bytes), Some(fence)) = (log_bytes, lead.known.fence(finish.token)) {
+                self.around.changes.log_ends(fence, *bytes);
+            }
+        }
+        let items: Vec<Finish> = items.into_iter().map(|ended| ended.finish).collect();
         let names: Vec<_> = items.iter().map(|item| (item.run, item.token)).collect();
         let ends = items.iter().map(|item| (item.token, look::report(item))).collect();
         let input = Input::Finish { items };

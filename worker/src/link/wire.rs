@@ -133,7 +133,7 @@ fn verdict(wire: &v1::Verdict) -> Verdict {
 }
 
 pub(super) fn ended(finish: &Finish) -> v1::Ended {
-    let Finish { held, end, exit: Exit { code, signal, detail }, output } = finish;
+    let Finish { held, end, exit: Exit { code, signal, detail }, output, log_bytes } = finish;
     v1::Ended {
         run_id: held.run.raw(),
         token: held.token.bytes().to_vec(),
@@ -142,6 +142,7 @@ pub(super) fn ended(finish: &Finish) -> v1::Ended {
         signal: *signal,
         detail: detail.clone().unwrap_or_default(),
         output: output.clone(),
+        log_bytes: *log_bytes,
     }
 }
 
