@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use hera_common::audit::{Asked, AuditRow};
+use hera_common::hand::Hands;
 use hera_common::id::{ActionId, Epoch, GroupId, JobId, RunId, Seq, Token};
 use hera_common::job::GroupRow;
 use hera_common::path::Path;
@@ -134,6 +135,7 @@ fn unit(asked: &Asked, job: JobId, group: i64, at: Wall) -> Unit {
         path: Path::parse(&format!("g{group}")).unwrap(),
         spec: "{}".to_owned(),
         seq: Seq::FIRST,
+        hands: Hands::default(),
         created_at: at,
     };
     let mut writes = vec![Write::Audit(Box::new(row)), Write::Group(Put::Insert, Box::new(group))];

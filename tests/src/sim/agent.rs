@@ -65,11 +65,7 @@ impl World {
                     self.tell_worker(worker, 0, ToWorker::Poll);
                 }
             }
-            (Call::Poll, Some(Answer::Look)) => {
-                self.poll_over(worker);
-                self.beat(worker);
-                self.tell_worker(worker, 0, ToWorker::Poll);
-            }
+            (Call::Poll, Some(Answer::Look)) => self.looks(worker),
             (Call::Poll, Some(Answer::Stale)) => {
                 self.poll_over(worker);
                 self.later(worker, ToWorker::Poll);
@@ -92,6 +88,13 @@ impl World {
                 (_, false) => self.deregister(worker, false),
             },
         }
+    }
+
+    /// It shall beat at once.
+    fn looks(&mut self, worker: usize) {
+        self.poll_over(worker);
+        self.beat(worker);
+        self.tell_worker(worker, 0, ToWorker::Poll);
     }
 
     /// Takes note of a term; true where the answer is from an older one than was seen.
