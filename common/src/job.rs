@@ -71,6 +71,7 @@ pub struct Gap {
     pub from: Version,
     /// The last slot in it.
     pub to: Version,
+    /// How many; [`crate::limits::GAP_COUNT_MAX`] stands for so many or more.
     pub count: u64,
     pub reason: GapReason,
     pub created_at: Wall,

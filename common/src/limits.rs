@@ -60,6 +60,8 @@ pub const MISSED_AFTER: Duration = Duration::from_secs(60);
 pub const CATCH_UP_AGE_MAX: Duration = Duration::from_secs(3 * 24 * 3600);
 /// How many missed versions of a job catch-up `all` takes.
 pub const CATCH_UP_ROWS_MAX: usize = 100;
+/// How many slots of a gap are counted; a gap of so many holds these or more.
+pub const GAP_COUNT_MAX: usize = 100_000;
 /// A version is not decided earlier than this before its instant by the store's clock.
 pub const EARLY: Duration = Duration::from_secs(1);
 

@@ -10,6 +10,7 @@ mod grant;
 mod holders;
 mod load;
 mod look;
+mod missed;
 mod verbs;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};

@@ -24,6 +24,7 @@ use crate::engine::Chance;
 use crate::input::{Change, VersionKey};
 use crate::stage::Stage;
 
+pub use decide::Span;
 pub use replan::{Replan, Want};
 pub use runs::RunReport;
 
@@ -81,8 +82,8 @@ pub enum Note {
     Ended { key: VersionKey, end: ActionEnd, unit: usize },
     /// A new counting run has started, or the action waits again: its outcome no longer holds.
     Reset { key: VersionKey, unit: usize },
-    /// Slots that became no action: to those that wait for them they are skipped(late).
-    Gap { job: JobId, slots: Vec<Version>, unit: usize },
+    /// Slots that became no action, all in `[from, to]` but `rows`: to those that wait for them they are skipped(late).
+    Gap { job: JobId, from: Version, to: Version, rows: BTreeSet<Version>, unit: usize },
     /// The run is new, changed or over.
     Run { job: JobId, run: RunId },
     /// The action waits for these.

@@ -208,6 +208,26 @@ impl<'a, S: Slots> Plan<'a, S> {
         })
     }
 
+    /// The oldest version of a job in `[from, to)`, and how many there are; no more than `max` are counted.
+    ///
+    /// # Errors
+    /// As [`Plan::versions`].
+    pub fn count_cut(
+        &mut self,
+        job: JobId,
+        from: Version,
+        to: Version,
+        max: usize,
+    ) -> Result<(Option<Version>, usize), PlanError> {
+        let (from, to) = (from.ms().max(MS_MIN), to.ms().min(MS_MAX));
+        self.settled(|plan| {
+            let job = plan.job(job)?;
+            let found = plan.range_cut(job.seat, from, to, max)?;
+            let first = found.first().map(|planned| Version::from_ms(planned.at));
+            Ok((first, found.len().min(max)))
+        })
+    }
+
     /// The upstream versions that a version waits for, in the order of the edges and in time; two
     /// edges that bind one version make one binding. The version need not be one of the job's: so
     /// an action that an edit has left behind is bound, too.
@@ -235,6 +255,24 @@ impl<'a, S: Slots> Plan<'a, S> {
         self.settled(|plan| {
             let job = plan.job(job)?;
             let newest = plan.last_before(job.seat, before, MS_MIN)?;
+            newest.map(|planned| plan.planned_version(job, planned)).transpose()
+        })
+    }
+
+    /// The newest version of a job in `[from, before)`.
+    ///
+    /// # Errors
+    /// As [`Plan::versions`].
+    pub fn newest_between(
+        &mut self,
+        job: JobId,
+        from: Version,
+        before: Version,
+    ) -> Result<Option<PlannedVersion>, PlanError> {
+        let (from, before) = (from.ms().max(MS_MIN), before.ms().clamp(MS_MIN, MS_MAX));
+        self.settled(|plan| {
+            let job = plan.job(job)?;
+            let newest = plan.last_in(job.seat, from, before)?;
             newest.map(|planned| plan.planned_version(job, planned)).transpose()
         })
     }

@@ -7,15 +7,16 @@ use hera_common::action::ActionState;
 use hera_common::audit::{Asked, AuditRow};
 use hera_common::id::{JobId, Seq};
 use hera_common::job::Cursor;
-use hera_common::limits::PLAN_AHEAD;
+use hera_common::limits::{PLAN_AHEAD, PLAN_AHEAD_ROWS_MAX};
 use hera_common::time::{Version, Wall};
 use hera_common::unit::{Put, Write};
 
 use super::generate::{after, ahead};
+use super::missed::{Missed, missed, span};
 use super::{At, Engine};
 use crate::apply::{ApplySet, Draft, draft};
 use crate::catalog::{Catalog, Job};
-use crate::handler::{Handler, Replan, Want};
+use crate::handler::{Handler, Replan, Span, Want};
 use crate::input::{Applied, Refusal, RefusalKind, Reply, Tag};
 use crate::plan::{Node, Plan, PlanError, PlannedVersion};
 
@@ -23,6 +24,7 @@ use crate::plan::{Node, Plan, PlanError, PlannedVersion};
 struct Planned {
     job: JobId,
     replan: Replan,
+    far: Option<Span>,
     due: Vec<Want>,
     planned_to: Version,
 }
@@ -95,6 +97,9 @@ impl Engine {
             }
             self.with_handler(at, planned.job, Some(unit), |handler, ctx| {
                 handler.on_replan(ctx, unit, planned.replan, planned.planned_to);
+                if let Some(far) = planned.far {
+                    handler.on_missed_far(ctx, far);
+                }
                 handler.on_due(ctx, planned.due);
             });
         }
@@ -177,7 +182,7 @@ impl Engine {
         for job in affected {
             let Some(node) = catalog.nodes.get(&job) else { continue };
             let Some(definition) = catalog.jobs.get(&job) else { continue };
-            let of = (node, !definition.row.open);
+            let of = (node, definition.as_ref());
             let planned = match self.handlers.get(&job) {
                 Some(handler) => self.plan_job(at, &mut plan, of, handler, newest.get(&job)),
                 None => {
@@ -200,17 +205,15 @@ impl Engine {
         &self,
         at: &At<'_>,
         plan: &mut Plan<'_>,
-        (node, closed): (&Node, bool),
+        (node, definition): (&Node, &Job),
         handler: &Handler,
         newest: Option<&BTreeSet<Version>>,
     ) -> Result<Planned, PlanError> {
         let now = Version::at(at.now.wall);
         let to = Version::at(at.now.wall.plus(PLAN_AHEAD));
-        let new = handler.is_idle() && handler.cursor.seq == Seq::FIRST;
-        let from = Version::from_ms(handler.cursor.decided_to.ms().saturating_add(1));
-        let (found, mut planned_to) = ahead(plan, node.id, from, to)?;
-        let (past, mut coming): (Vec<PlannedVersion>, Vec<PlannedVersion>) =
-            found.into_iter().partition(|planned| planned.version <= now);
+        let ahead_of = (after(now), to);
+        let (mut coming, mut planned_to) = ahead(plan, node.id, ahead_of, PLAN_AHEAD_ROWS_MAX)?;
+        let closed = !definition.row.open;
         if closed {
             // A version of a closed job gets its row when it comes due; one that was run by hand has it.
             let run = |version| handler.entry(version).is_some_and(|entry| entry.action.runs > 0);
@@ -218,30 +221,31 @@ impl Engine {
             planned_to = after(now);
         }
         let mut replan = Replan { ahead: self.wants(plan, node, coming)?, ..Replan::default() };
-        let mut due = Vec::new();
+        // An edit makes no version before its own moment; what is planned and due stays.
+        let rows = versions_among(plan, node.id, handler.planned_until(now))?;
+        replan.ahead.extend(self.wants(plan, node, rows)?);
+        // What nobody has planned so far is no version of the edit's.
+        let from = handler.cursor.planned_to.max(after(handler.cursor.decided_to));
+        let mut past = Missed::default();
         match newest {
             Some(newest) => {
-                let (run, before): (Vec<_>, Vec<_>) =
-                    past.into_iter().partition(|p| !closed && newest.contains(&p.version));
+                let newest = newest.iter().copied().filter(|_version| !closed);
+                let run = versions_among(plan, node.id, newest)?;
+                replan.before = span(plan, definition, from, after(now))?.and_then(|mut all| {
+                    let run = u64::try_from(run.len()).unwrap_or(u64::MAX);
+                    all.count = all.count.saturating_sub(run);
+                    (all.count > 0).then_some(all)
+                });
                 replan.newest = self.wants(plan, node, run)?;
-                replan.before = before.into_iter().map(|p| p.version).collect();
             }
-            None if new => due = self.wants(plan, node, past)?,
-            // An edit makes no version before its own moment; what is planned and due stays.
-            None => {
-                let (known, absent): (Vec<_>, Vec<_>) =
-                    past.into_iter().partition(|p| handler.entry(p.version).is_some());
-                replan.ahead.extend(self.wants(plan, node, known)?);
-                // What came due before rows were made so far is no version of the edit's.
-                let missed = absent.into_iter().filter(|p| p.version >= handler.cursor.planned_to);
-                due = self.wants(plan, node, missed.collect())?;
-            }
+            None => past = missed(plan, definition, from, at.now.wall)?,
         }
+        let due = self.wants(plan, node, past.recent)?;
         for entry in handler.entries().filter(|e| e.action.state == ActionState::Waiting) {
             let version = entry.action.version;
             replan.rebound.insert(version, self.bound(plan, node, version)?);
         }
-        Ok(Planned { job: node.id, replan, due, planned_to })
+        Ok(Planned { job: node.id, replan, far: past.far, due, planned_to })
     }
 
     pub(super) fn delete_job(&mut self, at: &mut At<'_>, tag: Tag, asked: &Asked, job: JobId) {
@@ -309,6 +313,19 @@ impl Engine {
         };
         at.stage.write(unit, Write::Audit(Box::new(audit)));
     }
+}
+
+/// Those of some instants that are versions of the job.
+fn versions_among(
+    plan: &mut Plan<'_>,
+    job: JobId,
+    instants: impl IntoIterator<Item = Version>,
+) -> Result<Vec<PlannedVersion>, PlanError> {
+    let mut found = Vec::new();
+    for instant in instants {
+        found.extend(plan.newest_between(job, instant, after(instant))?);
+    }
+    Ok(found)
 }
 
 /// Where a new job begins.

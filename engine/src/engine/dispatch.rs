@@ -1,7 +1,8 @@
 //! The dispatcher: hands events to the handlers that an index names, and keeps the indexes. Its cost follows the out-degree of what
 //! happened, never the number of jobs.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::ops::RangeInclusive;
 
 use hera_common::action::{ActionEnd, SkipReason};
 use hera_common::id::{JobId, RunId};
@@ -67,7 +68,10 @@ impl Engine {
                 Note::Reset { key, unit } => {
                     self.upstream_changed(at, key, None, unit, &mut open);
                 }
-                Note::Gap { job, slots, unit } => self.gap_made(at, job, (&slots, unit), &mut open),
+                Note::Gap { job, from, to, rows, unit } => {
+                    let slots = (job, from)..=(job, to);
+                    self.gap_made(at, slots, (&rows, unit), &mut open);
+                }
                 Note::Run { run, job } => self.run_changed(at.now, job, run),
                 Note::Watch { waiter, keys } => self.watch(waiter, keys),
                 Note::Unwatch { waiter, keys } => self.unwatch(waiter, &keys),
@@ -99,14 +103,13 @@ impl Engine {
     fn gap_made(
         &mut self,
         at: &mut At<'_>,
-        job: JobId,
-        (slots, unit): (&[Version], usize),
+        slots: RangeInclusive<VersionKey>,
+        (rows, unit): (&BTreeSet<Version>, usize),
         open: &mut VecDeque<Note>,
     ) {
-        let (Some(&from), Some(&to)) = (slots.first(), slots.last()) else { return };
         let waited: Vec<VersionKey> =
-            self.waiters.range((job, from)..=(job, to)).map(|(key, _waiters)| *key).collect();
-        for key in waited.into_iter().filter(|(_job, slot)| slots.binary_search(slot).is_ok()) {
+            self.waiters.range(slots).map(|(key, _waiters)| *key).collect();
+        for key in waited.into_iter().filter(|(_job, slot)| !rows.contains(slot)) {
             let late = ActionEnd::Skipped(SkipReason::Late);
             self.upstream_changed(at, key, Some(late), unit, open);
         }

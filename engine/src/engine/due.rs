@@ -1,9 +1,11 @@
 //! What time brings: versions that are due (TimerFired), delays that are over, leases that have run out (LeaseExpired).
 
 use hera_common::id::{JobId, RunId};
+use hera_common::limits::{PLAN_AHEAD, PLAN_AHEAD_ROWS_MAX};
 use hera_common::run::{CancelReason, RunState};
 use hera_common::time::Version;
 
+use super::generate::EXTEND_EVERY;
 use super::{At, Engine};
 use crate::handler::RunReport;
 use crate::run::{RunEvent, can_take_over};
@@ -40,16 +42,28 @@ impl Engine {
             .take(DUE_JOBS_MAX)
             .map(|&(_version, job)| job)
             .collect();
-        let (open, closed): (Vec<JobId>, Vec<JobId>) =
-            due.into_iter().partition(|job| !self.is_closed(*job));
+        let (open, unplanned): (Vec<JobId>, Vec<JobId>) = due.into_iter().partition(|job| {
+            let planned_to = self.handlers.get(job).map(|handler| handler.cursor.planned_to);
+            !self.is_closed(*job) && planned_to.is_some_and(|to| to > now)
+        });
         for job in open {
             let rebound = self.due_by_hand(job, now);
             self.with_handler(at, job, None, |handler, ctx| {
                 handler.on_rebound(ctx, rebound);
                 handler.on_due(ctx, Vec::new());
             });
+            self.extend_if_few(job, now);
         }
-        self.extend_closed(at, closed);
+        self.extend_now(at, unplanned);
+    }
+
+    /// A job that fires often has its rows up to some number, not to some hour: more are made where half of them are used up.
+    fn extend_if_few(&mut self, job: JobId, now: Version) {
+        let Some(handler) = self.handlers.get(&job) else { return };
+        let short = handler.cursor.planned_to <= now.plus(PLAN_AHEAD - EXTEND_EVERY);
+        if short && handler.counts().0 < PLAN_AHEAD_ROWS_MAX / 2 {
+            self.to_extend.push_back(job);
+        }
     }
 
     fn end_delays(&mut self, at: &mut At<'_>) {

@@ -5,10 +5,11 @@ use std::time::Duration;
 
 use hera_common::action::{Binding, DataInterval};
 use hera_common::id::JobId;
-use hera_common::limits::{CATCH_UP_AGE_MAX, PLAN_AHEAD, PLAN_AHEAD_ROWS_MAX};
+use hera_common::limits::{PLAN_AHEAD, PLAN_AHEAD_ROWS_MAX};
 use hera_common::time::Version;
 
 use super::by_hand::Edges;
+use super::missed::{Missed, missed};
 use super::{At, Engine};
 use crate::edge::EdgeState;
 use crate::handler::Want;
@@ -60,32 +61,38 @@ impl Engine {
         {
             return Ok(());
         }
-        // What lies further back than catch-up looks is counted, and becomes one gap.
-        let oldest = Version::at(at.now.wall.minus(CATCH_UP_AGE_MAX));
-        if planned_to < oldest {
-            let skipped = plan.versions(job, planned_to, oldest)?;
-            let skipped: Vec<Version> = skipped.iter().map(|planned| planned.version).collect();
+        let past = match catalog.jobs.get(&job) {
+            Some(definition) if planned_to <= now => {
+                missed(plan, definition, planned_to, at.now.wall)?
+            }
+            Some(_) | None => Missed::default(),
+        };
+        if let Some(far) = past.far {
             // Before the rows are planned, so that their edges are judged after it.
-            self.with_handler(at, job, None, |handler, ctx| handler.on_missed_far(ctx, &skipped));
+            self.with_handler(at, job, None, |handler, ctx| handler.on_missed_far(ctx, far));
         }
-        let from = planned_to.max(oldest);
-        let (found, planned_to) = ahead(plan, job, from, to.max(from))?;
-        let wants = self.wants(plan, node, found)?;
-        let (absent, ahead): (Vec<Want>, Vec<Want>) =
-            wants.into_iter().partition(|want| want.version <= now);
-        let armed = if closed { self.comes_next(plan, job, now)? } else { None };
+        let absent = self.wants(plan, node, past.recent)?;
         let rebound = self.due_by_hand(job, now);
         self.with_handler(at, job, None, |handler, ctx| {
-            handler.on_extend(ctx, ahead, planned_to);
             handler.on_rebound(ctx, rebound);
             handler.on_due(ctx, absent);
+        });
+        let planned = self.handlers.get(&job).map_or(0, |handler| handler.counts().0);
+        let room = PLAN_AHEAD_ROWS_MAX.saturating_sub(planned);
+        let from = planned_to.max(after(now));
+        let (found, planned_to) = ahead(plan, job, (from, to.max(from)), room)?;
+        let ahead = self.wants(plan, node, found)?;
+        let armed = if closed { self.comes_next(plan, job, now)? } else { None };
+        self.with_handler(at, job, None, |handler, ctx| {
+            handler.on_extend(ctx, ahead, planned_to);
             handler.arm(armed);
         });
         Ok(())
     }
 
-    /// Versions of closed jobs that have come due: each gets its row, skipped(closed).
-    pub(super) fn extend_closed(&mut self, at: &mut At<'_>, jobs: Vec<JobId>) {
+    /// Looks at jobs at once: closed ones whose versions have come due get their rows, skipped(closed); of others all that
+    /// came due must be known before any of it is decided.
+    pub(super) fn extend_now(&mut self, at: &mut At<'_>, jobs: Vec<JobId>) {
         let catalog = Arc::clone(&self.catalog);
         let mut plan = Plan::new(&catalog.nodes);
         for job in jobs {
@@ -106,8 +113,7 @@ impl Engine {
         job: JobId,
         now: Version,
     ) -> Result<Option<Version>, PlanError> {
-        let found = plan.versions(job, after(now), now.plus(EXTEND_EVERY * 2))?;
-        Ok(found.first().map(|planned| planned.version))
+        Ok(plan.count_cut(job, after(now), now.plus(EXTEND_EVERY * 2), 1)?.0)
     }
 
     /// What each of these versions is about and waits for.
@@ -169,19 +175,19 @@ impl Engine {
     }
 }
 
-/// The versions in `[from, to)`, cut off where there are too many; and to where the rows then reach.
+/// The versions in `[from, to)`, cut off after `room` of them; and to where the rows then reach.
 pub(super) fn ahead(
     plan: &mut Plan<'_>,
     job: JobId,
-    from: Version,
-    to: Version,
+    (from, to): (Version, Version),
+    room: usize,
 ) -> Result<(Vec<PlannedVersion>, Version), PlanError> {
-    let mut found = plan.versions_cut(job, from, to, PLAN_AHEAD_ROWS_MAX)?;
-    if found.len() <= PLAN_AHEAD_ROWS_MAX {
+    let mut found = plan.versions_cut(job, from, to, room)?;
+    if found.len() <= room {
         return Ok((found, to));
     }
-    found.truncate(PLAN_AHEAD_ROWS_MAX);
-    let reach = found.last().map_or(to, |last| Version::from_ms(last.version.ms() + 1));
+    found.truncate(room);
+    let reach = found.last().map_or(from, |last| after(last.version));
     Ok((found, reach))
 }
 

@@ -20,6 +20,23 @@ enum Verdict {
     Skip(SkipReason),
 }
 
+/// Slots of a job, told by their ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Span {
+    pub from: Version,
+    /// The last of them.
+    pub to: Version,
+    /// See [`Gap::count`].
+    pub count: u64,
+}
+
+impl Span {
+    fn of(slots: &[Version]) -> Option<Self> {
+        let (&from, &to) = (slots.first()?, slots.last()?);
+        Some(Self { from, to, count: u64::try_from(slots.len()).unwrap_or(u64::MAX) })
+    }
+}
+
 impl Handler {
     /// Event TimerFired: decides everything that is due, oldest first. `absent` are versions that are due and have no row (nobody
     /// led while they came near); what is not taken of them becomes one gap.
@@ -51,7 +68,10 @@ impl Handler {
                 left_out.push(want.version);
             }
         }
-        self.gap(ctx, unit, &left_out, gap_reason(ctx));
+        if let Some(span) = Span::of(&left_out) {
+            let rows = all.iter().filter(|version| left_out.binary_search(version).is_err());
+            self.gap(ctx, unit, span, rows.copied().collect(), gap_reason(ctx));
+        }
         for version in all {
             if self.planned.contains(&version) {
                 let verdict = if self.is_dropped(version) {
@@ -67,11 +87,11 @@ impl Handler {
     }
 
     /// Slots that nobody looked at, from before catch-up looks back: one gap.
-    pub fn on_missed_far(&mut self, ctx: &mut Ctx<'_>, slots: &[Version]) {
-        let Some(&last) = slots.last() else { return };
+    pub fn on_missed_far(&mut self, ctx: &mut Ctx<'_>, span: Span) {
         let unit = ctx.stage.unit(ctx.cause);
-        self.gap(ctx, unit, slots, gap_reason(ctx));
-        self.cursor.decided_to = self.cursor.decided_to.max(last);
+        ctx.stage.touch(unit, self.job);
+        self.gap(ctx, unit, span, BTreeSet::new(), gap_reason(ctx));
+        self.cursor.decided_to = self.cursor.decided_to.max(span.to);
         ctx.stage.update_cursor(unit, &mut self.cursor);
     }
 
@@ -112,21 +132,20 @@ impl Handler {
         }
     }
 
-    /// Writes slots that become no action.
+    /// Writes slots that become no action: all in the span but `rows`, which have one.
     pub(super) fn gap(
         &mut self,
         ctx: &mut Ctx<'_>,
         unit: usize,
-        slots: &[Version],
+        Span { from, to, count }: Span,
+        rows: BTreeSet<Version>,
         reason: GapReason,
     ) {
-        let (Some(&from), Some(&to)) = (slots.first(), slots.last()) else { return };
-        let count = u64::try_from(slots.len()).unwrap_or(u64::MAX);
         let gap = Gap { job: self.job, from, to, count, reason, created_at: ctx.now.wall };
         ctx.stage.write(unit, Write::Gap(gap));
         let reason = reason.label();
         ctx.stage.changed(unit, Change::Gap { job: self.job, from, to, count, reason });
-        ctx.notes.push(Note::Gap { job: self.job, slots: slots.to_vec(), unit });
+        ctx.notes.push(Note::Gap { job: self.job, from, to, rows, unit });
     }
 }
 

@@ -7,7 +7,7 @@ use hera_common::id::Seq;
 use hera_common::job::GapReason;
 use hera_common::time::Version;
 
-use super::{Ctx, Entry, Handler, Note, next_action};
+use super::{Ctx, Entry, Handler, Note, Span, next_action};
 use crate::edge::EdgeState;
 
 /// A version that the job shall have, and what it waits for.
@@ -27,8 +27,8 @@ pub struct Replan {
     pub rebound: BTreeMap<Version, Vec<(Binding, EdgeState)>>,
     /// Of a new job, with `hera dev`: these run, whatever their age.
     pub newest: Vec<Want>,
-    /// Of a new job, with `hera dev`: slots that become one gap.
-    pub before: Vec<Version>,
+    /// Of a new job, with `hera dev`: all other slots until now.
+    pub before: Option<Span>,
     /// Who edits.
     pub actor: String,
 }
@@ -71,7 +71,7 @@ impl Handler {
                 self.settle(ctx, unit, version);
             }
         }
-        self.run_newest(ctx, unit, replan.newest, &replan.before);
+        self.run_newest(ctx, unit, replan.newest, replan.before);
         self.cursor.planned_to = planned_to;
         ctx.stage.update_cursor(unit, &mut self.cursor);
         self.armed = None;
@@ -94,16 +94,18 @@ impl Handler {
     }
 
     /// A new job's versions that are due already and run; the other slots become one gap.
-    fn run_newest(&mut self, ctx: &mut Ctx<'_>, unit: usize, run: Vec<Want>, before: &[Version]) {
+    fn run_newest(&mut self, ctx: &mut Ctx<'_>, unit: usize, run: Vec<Want>, before: Option<Span>) {
         let versions: Vec<Version> = run.iter().map(|want| want.version).collect();
         for want in run {
             self.insert_planned(ctx, unit, want);
         }
         // After the rows, so that those which wait for a slot of the gap hear of it.
-        self.gap(ctx, unit, before, GapReason::BeforeStart);
-        if let Some(last) = versions.iter().chain(before).max() {
-            self.cursor.decided_to = self.cursor.decided_to.max(*last);
+        if let Some(span) = before {
+            let rows = versions.iter().copied().collect();
+            self.gap(ctx, unit, span, rows, GapReason::BeforeStart);
         }
+        let last = versions.iter().copied().chain(before.map(|span| span.to)).max();
+        self.cursor.decided_to = self.cursor.decided_to.max(last.unwrap_or(self.cursor.decided_to));
         for version in versions {
             self.decide_to_wait(ctx, unit, version);
         }

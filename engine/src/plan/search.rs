@@ -79,6 +79,32 @@ impl<'a, S: Slots> Plan<'a, S> {
         Ok(newest.filter(|planned| planned.at >= lowest))
     }
 
+    /// The newest version of a job in `[from, to)`, looked for from its end on.
+    pub(super) fn last_in(
+        &mut self,
+        seat: Seat,
+        from: i64,
+        to: i64,
+    ) -> Result<Option<Planned>, Stop> {
+        let facts = self.facts(seat)?;
+        let from = from.max(facts.floor);
+        if from >= to {
+            return Ok(None);
+        }
+        if facts.plain {
+            return self.last_before(seat, to, from);
+        }
+        let zone = self.zone(&facts);
+        let (first, last) = (zone.day_of(from), zone.day_of(to - 1));
+        for day in (first..=last).rev() {
+            let versions = self.day(seat, day)?;
+            if let Some(newest) = versions.iter().rev().find(|planned| planned.at < to) {
+                return Ok(Some(*newest).filter(|planned| planned.at >= from));
+            }
+        }
+        Ok(None)
+    }
+
     /// The oldest version of a job in `[from, to)`.
     pub(super) fn first_from(
         &mut self,

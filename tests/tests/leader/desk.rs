@@ -33,7 +33,7 @@ impl Chance for Still {
 }
 
 /// 30 November 2026, 08:00:00 UTC.
-const BEGIN_MS: i64 = 1_796_025_600_000;
+pub(crate) const BEGIN_MS: i64 = 1_796_025_600_000;
 
 pub(crate) struct Desk {
     pub(crate) store: MemoryStore,

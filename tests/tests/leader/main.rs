@@ -13,3 +13,4 @@ mod edits;
 mod grants;
 mod hands;
 mod memory;
+mod missed;
