@@ -26,6 +26,7 @@ pub(crate) use session::{Home, PgSession, SqliteSession, Which};
 use std::collections::BTreeMap;
 use std::io;
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use hera_common::action::{Action, ActionEnd, Binding};
@@ -43,6 +44,10 @@ use crate::read::{
 };
 use crate::store::{Candidate, Seen, Store};
 use crate::{CommitError, StoreError};
+
+/// What a commit may take for each row, besides the patience for any: an apply of 50,000 jobs is 200,000 rows, and SQLite takes
+/// a tenth of this for one on a quiet machine.
+const PATIENCE_PER_ROW: Duration = Duration::from_millis(1);
 
 /// A store in a database.
 pub struct SqlStore {
@@ -76,12 +81,19 @@ impl SqlStore {
         purpose: Purpose,
         work: impl Future<Output = Result<T, StoreError>> + Send,
     ) -> Result<T, StoreError> {
-        match tokio::time::timeout(self.db.patience(purpose), work).await {
-            Ok(told) => told,
-            Err(_elapsed) => {
-                let late = io::Error::new(io::ErrorKind::TimedOut, "no answer in time");
-                Err(StoreError::Unavailable(Box::new(late)))
-            }
+        in_time(self.db.patience(purpose), work).await
+    }
+}
+
+async fn in_time<T>(
+    patience: Duration,
+    work: impl Future<Output = Result<T, StoreError>> + Send,
+) -> Result<T, StoreError> {
+    match tokio::time::timeout(patience, work).await {
+        Ok(told) => told,
+        Err(_elapsed) => {
+            let late = io::Error::new(io::ErrorKind::TimedOut, "no answer in time");
+            Err(StoreError::Unavailable(Box::new(late)))
         }
     }
 }
@@ -109,7 +121,10 @@ impl Store for SqlStore {
     }
 
     async fn commit(&self, epoch: Epoch, batch: &Batch) -> Result<Committed, CommitError> {
-        self.within(commit::purpose(batch), commit::commit(&*self.db, epoch, batch)).await
+        let rows: usize = batch.units.iter().map(|unit| unit.writes.len()).sum();
+        let patience = self.db.patience(commit::purpose(batch))
+            + PATIENCE_PER_ROW.saturating_mul(u32::try_from(rows).unwrap_or(u32::MAX));
+        in_time(patience, commit::commit(&*self.db, epoch, batch)).await
     }
 
     async fn load(&self, scope: &Scope) -> Result<Snapshot, StoreError> {
