@@ -158,6 +158,7 @@ fn bad_policies_are_refused_with_the_reason() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table of inputs, and of what is said to them")]
 fn bad_schedules_and_scripts_are_refused_with_the_reason() {
     check_jobs(
         &[
