@@ -30,7 +30,7 @@ impl Desk {
         let Reply::Applied(Err(refusals)) = self.ask(input) else { panic!("not refused") };
         assert!(refusals.iter().all(|refusal| refusal.kind == RefusalKind::Conflict));
         let told: Vec<String> =
-            refusals.iter().map(|r| format!("{} {}: {}\n", r.place, r.field, r.problem)).collect();
+            refusals.iter().map(|r| format!("{}|{}: {}\n", r.place, r.field, r.problem)).collect();
         expected.assert_eq(&told.concat());
         assert_eq!(self.engine.catalog().edition, before.edition, "nothing was changed");
     }
