@@ -45,7 +45,7 @@ fn an_apply_does_not_lose_what_another_source_has_changed() {
     desk.wait(60);
     desk.applies("/home/bob/jobs/a.yaml", EDITED);
     desk.refuses("/srv/jobs", FIRST, &expect![[r#"
-        jobs.yaml:4:5 jobs[0]: g/one was changed by anna at 2026-11-30T08:06:00Z, from `/home/bob/jobs/a.yaml`; this source, `/srv/jobs`, has not seen that change; it would become
+        jobs.yaml:4:5|jobs[0]: g/one was changed by anna at 2026-11-30T08:06:00Z, from `/home/bob/jobs/a.yaml`; this source, `/srv/jobs`, has not seen that change; it would become
             script changed
               - work harder
               + work
@@ -56,7 +56,7 @@ fn an_apply_does_not_lose_what_another_source_has_changed() {
     assert_eq!(desk.applies("/srv/jobs", EDITED).unchanged, 2);
     desk.applies("/srv/jobs", FIRST);
     desk.refuses("/home/bob/jobs", EDITED, &expect![[r#"
-        jobs.yaml:4:5 jobs[0]: g/one was changed by anna at 2026-11-30T08:06:00Z, from `/srv/jobs`; this source, `/home/bob/jobs`, has not seen that change; it would become
+        jobs.yaml:4:5|jobs[0]: g/one was changed by anna at 2026-11-30T08:06:00Z, from `/srv/jobs`; this source, `/home/bob/jobs`, has not seen that change; it would become
             script changed
               - work
               + work harder
@@ -71,7 +71,7 @@ fn a_prune_does_not_delete_what_another_source_has_made() {
     desk.applies("/srv/jobs", FIRST);
     let one = FIRST.lines().nth(1).unwrap();
     desk.refuses("/home/bob/jobs", one, &expect![[r#"
-         : g/two was made by anna at 2026-11-30T08:05:00Z, from `/srv/jobs`; this source, `/home/bob/jobs`, has never applied it; it would be deleted
+        |: g/two was made by anna at 2026-11-30T08:05:00Z, from `/srv/jobs`; this source, `/home/bob/jobs`, has never applied it; it would be deleted
             --overwrite does it all the same
     "#]]);
     desk.lead();
@@ -144,7 +144,7 @@ fn a_job_that_another_hand_closed_stays_closed() {
     desk.applies("/srv/jobs", &closed);
     let open = FIRST.replace("name: two,", "name: two, state: open,");
     desk.refuses("ci", &open, &expect![[r#"
-        jobs.yaml:5:5 jobs[1]: g/two was changed by anna at 2026-11-30T08:05:00Z, from `/srv/jobs`; this source, `ci`, has never applied it; it would become
+        jobs.yaml:5:5|jobs[1]: g/two was changed by anna at 2026-11-30T08:05:00Z, from `/srv/jobs`; this source, `ci`, has never applied it; it would become
             state: closed -> open
             --overwrite does it all the same
     "#]]);
