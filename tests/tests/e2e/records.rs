@@ -30,7 +30,8 @@ async fn who_changed_what_and_why_is_told_afterwards() {
             .iter()
             .map(|r| json!([r["revision"], r["actor"], r["why"], r["details"]]))
             .collect();
-        let change = "config: {\"limit\":\"10\"} -> {\"limit\":\"20\"}";
+        let change =
+            "config: {\"limit\":\"10\",\"unit\":\"row\"} -> {\"limit\":\"20\",\"unit\":\"row\"}";
         let expected = [
             json!([2, "bob", "more of it", [change]]),
             json!([1, "tester", "the first night", []]),
