@@ -239,7 +239,12 @@ impl Engine {
         Arc::clone(&self.catalog)
     }
 
-    /// The epoch that it was made with.
+    /// Its leader has taken the next epoch, and leads on.
+    pub const fn leads_as(&mut self, epoch: Epoch) {
+        self.epoch = epoch;
+    }
+
+    /// The epoch in which it leads.
     pub const fn epoch(&self) -> Epoch {
         self.epoch
     }

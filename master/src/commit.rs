@@ -19,7 +19,7 @@ use hera_engine::catalog::Catalog;
 use hera_engine::input::{Effect, Input, Step, Tag, Tagged};
 use hera_engine::outcome::{done, jobs, left_out, must_commit};
 use hera_engine::{Chance, Engine};
-use hera_store::{Store, StoreError};
+use hera_store::{Candidate, Store, StoreError};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 use tracing::{debug, warn};
@@ -29,6 +29,7 @@ use crate::changes::Changes;
 use crate::clock::Clock;
 use crate::desk::{Ask, Desk, INBOX_MAX, Told, Unanswered};
 use crate::metrics::Metrics;
+use crate::role::OwnEpoch;
 use crate::tasks::Tasks;
 use hera_common::chain::Chain;
 
@@ -38,6 +39,7 @@ pub(crate) trait Decide: Send {
     fn step(&mut self, now: Now, chance: &mut dyn Chance, inputs: Vec<Tagged>) -> Step;
     fn wake_in(&mut self, now: Now) -> Option<Duration>;
     fn catalog(&self) -> Arc<Catalog>;
+    fn leads_as(&mut self, epoch: Epoch);
 }
 
 impl Decide for Engine {
@@ -55,6 +57,10 @@ impl Decide for Engine {
 
     fn catalog(&self) -> Arc<Catalog> {
         Self::catalog(self)
+    }
+
+    fn leads_as(&mut self, epoch: Epoch) {
+        Self::leads_as(self, epoch);
     }
 }
 
@@ -91,7 +97,8 @@ pub(crate) struct Around {
 /// The loop's own state.
 pub(crate) struct CommitLoop<E> {
     engine: E,
-    epoch: Epoch,
+    epoch: OwnEpoch,
+    me: Candidate,
     chance: SystemChance,
     around: Around,
     term: Term,
@@ -99,7 +106,6 @@ pub(crate) struct CommitLoop<E> {
     inbox: mpsc::Receiver<Ask>,
     callers: BTreeMap<Tag, oneshot::Sender<Told>>,
     catalog: watch::Sender<Arc<Catalog>>,
-    doubts: reload::Doubts,
     /// Commits that failed since the last one that did not.
     failures: u32,
 }
@@ -117,7 +123,9 @@ const SLEEP_MAX: Duration = Duration::from_secs(60);
 /// What a term begins with.
 pub(crate) struct Begin<E> {
     pub(crate) engine: E,
-    pub(crate) epoch: Epoch,
+    pub(crate) epoch: OwnEpoch,
+    /// As the row of leadership names its holder.
+    pub(crate) me: Candidate,
     pub(crate) term: Term,
     pub(crate) desk: Desk,
     pub(crate) inbox: mpsc::Receiver<Ask>,
@@ -127,22 +135,10 @@ pub(crate) struct Begin<E> {
 impl<E: Decide> CommitLoop<E> {
     /// A loop round an engine that has loaded.
     pub(crate) fn new(begin: Begin<E>, around: Around) -> Self {
-        let Begin { engine, epoch, term, desk, inbox, catalog } = begin;
+        let Begin { engine, epoch, me, term, desk, inbox, catalog } = begin;
         let chance = SystemChance;
-        let (callers, doubts) = (BTreeMap::new(), reload::Doubts::default());
-        Self {
-            engine,
-            epoch,
-            chance,
-            around,
-            term,
-            desk,
-            inbox,
-            callers,
-            catalog,
-            doubts,
-            failures: 0,
-        }
+        let callers = BTreeMap::new();
+        Self { engine, epoch, me, chance, around, term, desk, inbox, callers, catalog, failures: 0 }
     }
 
     /// Runs until the term ends. The first batch begins with a tick, so that what was missed is decided before polls are
@@ -161,19 +157,13 @@ impl<E: Decide> CommitLoop<E> {
                 return end;
             }
             let now = self.around.clock.now();
-            let doubts = self.doubts.due_in(now.boot).unwrap_or(SLEEP_MAX);
-            let sleep = sleep(self.engine.wake_in(now)).min(doubts);
+            let sleep = sleep(self.engine.wake_in(now));
             tokio::select! {
                 biased;
                 () = self.term.lost.cancelled() => return LoopEnd::NotLeader,
                 () = self.term.stop.cancelled() => return LoopEnd::Stopped,
                 _count = self.inbox.recv_many(&mut asks, INBOX_MAX) => {}
                 () = tokio::time::sleep(sleep) => {}
-            }
-            if self.doubts.due(self.around.clock.boot())
-                && let Err(end) = self.settle_doubts().await
-            {
-                return end;
             }
             let due = self.engine.wake_in(self.around.clock.now()) == Some(Duration::ZERO);
             if due || asks.is_empty() {
@@ -230,7 +220,7 @@ impl<E: Decide> CommitLoop<E> {
         let committed = tokio::select! {
             biased;
             () = self.term.lost.cancelled() => return Err(StoreError::NotLeader),
-            done = tokio::time::timeout(COMMIT_MAX, self.around.store.commit(self.epoch, batch)) => {
+            done = tokio::time::timeout(COMMIT_MAX, self.around.store.commit(self.epoch.get(), batch)) => {
                 let done = done.map_err(|elapsed| StoreError::Unavailable(Box::new(elapsed)));
                 done.and_then(|committed| committed)
             }
@@ -270,11 +260,11 @@ impl<E: Decide> CommitLoop<E> {
                 self.resolve(versions);
             }
         }
-        self.doubts.add(self.around.clock.boot(), &touched);
         // What fails again and again is tried less often.
         let wait = reload::backoff(self.failures);
         self.failures = self.failures.saturating_add(1);
         self.pause(wait).await?;
+        self.begin_next_epoch().await?;
         self.read_again(&touched).await
     }
 

@@ -1,6 +1,7 @@
 //! What this master is at the moment, for all who must know: standby, about to lead, or leader. It must not change it.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
 
 use dashmap::DashMap;
 use hera_common::id::{Epoch, Fence, Incarnation, Token, WorkerId};
@@ -23,10 +24,29 @@ pub(crate) enum Role {
     Stopping,
 }
 
+/// The epoch in which this master leads. It grows within a term where nobody knows what became of a commit; all copies
+/// see that.
+#[derive(Debug, Clone)]
+pub(crate) struct OwnEpoch(Arc<AtomicI64>);
+
+impl OwnEpoch {
+    pub(crate) fn new(epoch: Epoch) -> Self {
+        Self(Arc::new(AtomicI64::new(epoch.raw())))
+    }
+
+    pub(crate) fn get(&self) -> Epoch {
+        Epoch::from_raw(self.0.load(Ordering::Acquire))
+    }
+
+    pub(crate) fn set(&self, epoch: Epoch) {
+        self.0.store(epoch.raw(), Ordering::Release);
+    }
+}
+
 /// What serves requests during one term.
 #[derive(Debug, Clone)]
 pub(crate) struct Lead {
-    pub(crate) epoch: Epoch,
+    pub(crate) epoch: OwnEpoch,
     pub(crate) desk: Desk,
     pub(crate) catalog: watch::Receiver<Arc<Catalog>>,
     pub(crate) known: Arc<Known>,

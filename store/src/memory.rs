@@ -28,7 +28,7 @@ use crate::read::{
     ActionFilter, ActionPage, AttemptView, AuditFilter, AuditView, Dependent, LogRead, Page,
     RunFilter, RunPage, RunView,
 };
-use crate::store::{Candidate, Seen, Store};
+use crate::store::{Candidate, Seen, Store, advanced};
 use crate::{CommitError, StoreError};
 use state::State;
 
@@ -163,6 +163,18 @@ impl Store for MemoryStore {
         let mut state = self.open()?;
         state.led_by(epoch, me)?.renew_seq += 1;
         Ok(state.now)
+    }
+
+    async fn advance(&self, epoch: Epoch, me: &Candidate) -> Result<Epoch, StoreError> {
+        let mut state = self.open()?;
+        match state.led_by(epoch, me) {
+            Ok(row) => {
+                row.epoch = epoch.next();
+                row.renew_seq += 1;
+                Ok(row.epoch)
+            }
+            Err(_other) => advanced(&state.leadership, epoch, me),
+        }
     }
 
     async fn resign(&self, epoch: Epoch, me: &Candidate) -> Result<(), StoreError> {

@@ -116,6 +116,10 @@ impl Store for SqlStore {
         self.within(Purpose::WriteOnce, lead::renew(&*self.db, epoch, me)).await
     }
 
+    async fn advance(&self, epoch: Epoch, me: &Candidate) -> Result<Epoch, StoreError> {
+        self.within(Purpose::WriteOnce, lead::advance(&*self.db, epoch, me)).await
+    }
+
     async fn resign(&self, epoch: Epoch, me: &Candidate) -> Result<(), StoreError> {
         self.within(Purpose::WriteOnce, lead::resign(&*self.db, epoch, me)).await
     }

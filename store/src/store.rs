@@ -53,6 +53,13 @@ pub trait Store: Send + Sync + 'static {
     /// [`StoreError::NotLeader`] where the epoch has moved on or another holds it.
     async fn renew(&self, epoch: Epoch, me: &Candidate) -> Result<Wall, StoreError>;
 
+    /// The holder of an epoch takes the next one, after a commit of which nobody knows what became of it: it was written
+    /// before, or will never be. Asked again with the same epoch it answers the same.
+    ///
+    /// # Errors
+    /// [`StoreError::NotLeader`] where another holds the row, or nobody.
+    async fn advance(&self, epoch: Epoch, me: &Candidate) -> Result<Epoch, StoreError>;
+
     /// Gives the leadership up, so that a standby need not wait.
     async fn resign(&self, epoch: Epoch, me: &Candidate) -> Result<(), StoreError>;
 
@@ -159,4 +166,14 @@ pub trait Store: Send + Sync + 'static {
 
     /// A file by its digest.
     async fn blob(&self, digest: &str) -> Result<Option<Vec<u8>>, StoreError>;
+}
+
+/// The next epoch, where the row shows that this candidate has taken it.
+pub(crate) fn advanced(
+    row: &Leadership,
+    epoch: Epoch,
+    me: &Candidate,
+) -> Result<Epoch, StoreError> {
+    let mine = row.holder.as_deref() == Some(me.name.as_str()) && row.epoch == epoch.next();
+    if mine { Ok(row.epoch) } else { Err(StoreError::NotLeader) }
 }

@@ -1,13 +1,12 @@
 //! Reads jobs again when nobody knows what became of their writes, and looks up what the engine asks for. It must not
 //! judge what it reads.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use hera_common::id::JobId;
 use hera_common::snapshot::Snapshot;
-use hera_common::time::{Boot, Version};
+use hera_common::time::Version;
 use hera_engine::input::Input;
 use hera_store::{Scope, StoreError};
 use tokio::sync::oneshot;
@@ -20,10 +19,6 @@ use hera_common::chain::Chain;
 /// First and longest wait between two tries to read.
 const RETRY_MIN: Duration = Duration::from_millis(100);
 const RETRY_MAX: Duration = Duration::from_secs(2);
-/// When jobs are read again after a commit whose answer is lost: the database may still be at work on it when they are
-/// read for the first time.
-const DOUBTS_AFTER: [Duration; 2] = [Duration::from_secs(5), Duration::from_secs(60)];
-
 /// How long to wait after so many failures in a row.
 pub(super) fn backoff(failures: u32) -> Duration {
     match failures {
@@ -32,46 +27,29 @@ pub(super) fn backoff(failures: u32) -> Duration {
     }
 }
 
-/// Jobs that are to be read again, and when.
-#[derive(Debug, Default)]
-pub(super) struct Doubts {
-    at: BTreeMap<Boot, Vec<JobId>>,
-}
-
-impl Doubts {
-    pub(super) fn add(&mut self, now: Boot, jobs: &[JobId]) {
-        if jobs.is_empty() {
-            return;
-        }
-        for after in DOUBTS_AFTER {
-            self.at.entry(now.plus(after)).or_default().extend_from_slice(jobs);
-        }
-    }
-
-    pub(super) fn due(&self, now: Boot) -> bool {
-        self.at.first_key_value().is_some_and(|(at, _jobs)| *at <= now)
-    }
-
-    /// How long until the next ones are to be read.
-    pub(super) fn due_in(&self, now: Boot) -> Option<Duration> {
-        self.at.first_key_value().map(|(at, _jobs)| at.since(now))
-    }
-
-    fn take(&mut self, now: Boot) -> Vec<JobId> {
-        let mut jobs = Vec::new();
-        while self.due(now)
-            && let Some((_at, some)) = self.at.pop_first()
-        {
-            jobs.extend(some);
-        }
-        super::jobs(jobs.iter())
-    }
-}
-
 impl<E: Decide> CommitLoop<E> {
-    pub(super) async fn settle_doubts(&mut self) -> Result<(), LoopEnd> {
-        let jobs = self.doubts.take(self.around.clock.boot());
-        self.read_again(&jobs).await
+    /// Takes the next epoch, until the store answers: what is still under way of the present one was written before
+    /// that, or never will be, so that what is then read holds.
+    pub(super) async fn begin_next_epoch(&mut self) -> Result<(), LoopEnd> {
+        let mut wait = RETRY_MIN;
+        loop {
+            let (store, me) = (Arc::clone(&self.around.store), self.me.clone());
+            let epoch = self.epoch.get();
+            match self.refusing(store.advance(epoch, &me)).await? {
+                Ok(next) => {
+                    self.epoch.set(next);
+                    self.engine.leads_as(next);
+                    info!(leader.epoch = next.raw(), "leads on in the next epoch");
+                    return Ok(());
+                }
+                Err(StoreError::NotLeader) => return Err(LoopEnd::NotLeader),
+                Err(error) => {
+                    warn!(error = %Chain(&error), "could not take the next epoch, will try again");
+                }
+            }
+            self.pause(wait).await?;
+            wait = (wait * 2).min(RETRY_MAX);
+        }
     }
 
     /// Reads these jobs, and with them groups and workers, until the store answers: also where there are no jobs, since a
@@ -98,26 +76,22 @@ impl<E: Decide> CommitLoop<E> {
 
     async fn load(&mut self, scope: &Scope) -> Result<Result<Snapshot, StoreError>, LoopEnd> {
         let store = Arc::clone(&self.around.store);
-        let mut loading = std::pin::pin!(store.load(scope));
-        loop {
-            tokio::select! {
-                biased;
-                () = self.term.lost.cancelled() => return Err(LoopEnd::NotLeader),
-                () = self.term.stop.cancelled() => return Err(LoopEnd::Stopped),
-                loaded = &mut loading => return Ok(loaded),
-                Some(ask) = self.inbox.recv() => refuse(ask.reply),
-            }
-        }
+        self.refusing(store.load(scope)).await
     }
 
     pub(super) async fn pause(&mut self, wait: Duration) -> Result<(), LoopEnd> {
-        let mut pause = std::pin::pin!(tokio::time::sleep(wait));
+        self.refusing(tokio::time::sleep(wait)).await
+    }
+
+    /// Waits for something without which nothing can be decided: whoever asks meanwhile hears that nobody knows.
+    async fn refusing<T>(&mut self, work: impl Future<Output = T> + Send) -> Result<T, LoopEnd> {
+        let mut work = std::pin::pin!(work);
         loop {
             tokio::select! {
                 biased;
                 () = self.term.lost.cancelled() => return Err(LoopEnd::NotLeader),
                 () = self.term.stop.cancelled() => return Err(LoopEnd::Stopped),
-                () = &mut pause => return Ok(()),
+                done = &mut work => return Ok(done),
                 Some(ask) = self.inbox.recv() => refuse(ask.reply),
             }
         }

@@ -10,13 +10,15 @@ use hera_common::job::GroupRow;
 use hera_common::path::Path;
 use hera_common::snapshot::Snapshot;
 use hera_common::time::{Now, Version, Wall};
-use hera_common::unit::{Guard, Put, Unit, Write};
+use hera_common::unit::{Batch, Guard, Put, Unit, Write};
 use hera_engine::Chance;
 use hera_engine::catalog::Catalog;
 use hera_engine::input::{
     Answer, Change, Effect, Input, Reply, Step, Tagged, Verdict, VerdictKind,
 };
-use hera_store::{AuditFilter, Candidate, CommitFault, MemoryStore, Scope, Seen, Store as _};
+use hera_store::{
+    AuditFilter, Candidate, CommitFault, MemoryStore, Scope, Seen, Store as _, StoreError,
+};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
@@ -24,6 +26,7 @@ use super::{Around, Begin, CommitLoop, Decide, LoopEnd, Term};
 use crate::changes::Changes;
 use crate::clock::Clock;
 use crate::desk::{Desk, Unanswered};
+use crate::role::OwnEpoch;
 use crate::tasks::Tasks;
 
 /// An engine that makes one unit for each cancellation, and remembers what it was told.
@@ -41,6 +44,7 @@ struct Heard {
     batches: Vec<usize>,
     reloads: Vec<Vec<JobId>>,
     resolved: usize,
+    epochs: Vec<Epoch>,
 }
 
 const JOB: JobId = JobId::from_raw(7);
@@ -51,6 +55,10 @@ impl Decide for Script {
     fn reload(&mut self, jobs: &[JobId], _snapshot: Snapshot, _now: Now) {
         self.seen.lock().unwrap().reloads.push(jobs.to_vec());
         self.catalog = Arc::default();
+    }
+
+    fn leads_as(&mut self, epoch: Epoch) {
+        self.seen.lock().unwrap().epochs.push(epoch);
     }
 
     fn step(&mut self, now: Now, _chance: &mut dyn Chance, inputs: Vec<Tagged>) -> Step {
@@ -172,7 +180,8 @@ impl World {
         let (publish, catalog) = watch::channel(Arc::clone(&script.catalog));
         let begin = Begin {
             engine: script,
-            epoch,
+            epoch: OwnEpoch::new(epoch),
+            me: me(),
             term: term.clone(),
             desk: desk.clone(),
             inbox,
@@ -200,12 +209,15 @@ impl World {
     }
 }
 
+fn me() -> Candidate {
+    Candidate { name: "me".to_owned(), address: String::new() }
+}
+
 async fn led() -> (MemoryStore, Epoch) {
     let store = MemoryStore::new("s");
     let row = store.leadership().await.unwrap();
-    let me = Candidate { name: "me".to_owned(), address: String::new() };
     let seen = Seen { epoch: row.epoch, renew_seq: row.renew_seq };
-    let epoch = store.acquire(seen, &me).await.unwrap().unwrap();
+    let epoch = store.acquire(seen, &me()).await.unwrap().unwrap();
     (store, epoch)
 }
 
@@ -256,19 +268,22 @@ async fn a_unit_that_the_store_refuses_does_not_stop_the_others() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_commit_without_an_answer_is_unknown_and_read_again_more_than_once() {
+async fn after_a_commit_without_an_answer_nothing_of_that_epoch_can_come_late() {
     for (fault, written) in [(CommitFault::Before, 0), (CommitFault::After, 1)] {
         let world = World::start().await;
         world.desk.ask(Input::Standing).await.unwrap();
+        let old = world.store.leadership().await.unwrap().epoch;
         world.store.fail_next_commit(fault);
         assert_eq!(world.delete(JOB).await.unwrap_err(), Unanswered::Unknown);
         assert_eq!(world.audit().await, written, "{fault:?}");
         world.desk.ask(Input::Standing).await.unwrap();
-        assert_eq!(world.seen.lock().unwrap().reloads.len(), 1);
-        // The database may have been at work on the commit when the jobs were read.
-        tokio::time::sleep(Duration::from_secs(180)).await;
-        world.desk.ask(Input::Standing).await.unwrap();
-        assert_eq!(world.seen.lock().unwrap().reloads.len(), 3);
+        let late = world.store.commit(old, &Batch::default()).await;
+        assert!(matches!(late, Err(StoreError::NotLeader)), "{late:?}");
+        {
+            let seen = world.seen.lock().unwrap();
+            assert_eq!((&seen.epochs, seen.reloads.len()), (&vec![old.next()], 1));
+        }
+        assert!(world.delete(JOB).await.is_ok(), "it leads on");
     }
 }
 

@@ -7,7 +7,7 @@ use hera_common::id::Epoch;
 use hera_common::time::Boot;
 use hera_engine::Engine;
 use hera_engine::catalog::Catalog;
-use hera_store::{Scope, StoreError};
+use hera_store::{Candidate, Scope, StoreError};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -16,7 +16,7 @@ use tracing::{Instrument as _, error, info, info_span, warn};
 use super::Leading;
 use crate::commit::{Begin, CommitLoop, LoopEnd, Term};
 use crate::desk::Desk;
-use crate::role::{Known, KnownWorker, Lead, Role};
+use crate::role::{Known, KnownWorker, Lead, OwnEpoch, Role};
 use hera_common::chain::Chain;
 
 /// First and longest wait between two tries to read what is active.
@@ -32,11 +32,12 @@ impl Leading {
         async {
             self.role.send_replace(Role::Activating);
             let term = Term { stop: shutdown.child_token(), lost: CancellationToken::new() };
-            let acting = self.act(epoch, term.clone());
-            let end = self.renew_beside(epoch, acting, &term.lost).await;
+            let epoch = OwnEpoch::new(epoch);
+            let acting = self.act(epoch.clone(), term.clone());
+            let end = self.renew_beside(&epoch, acting, &term.lost).await;
             self.role.send_replace(Role::Standby { leader: None });
             if matches!(end, LoopEnd::Stopped) {
-                self.resign(epoch).await;
+                self.resign(epoch.get()).await;
             }
             end
         }
@@ -45,15 +46,15 @@ impl Leading {
     }
 
     /// The part of a leader that decides, in a task of its own.
-    fn act(&self, epoch: Epoch, term: Term) -> JoinHandle<LoopEnd> {
-        let (around, role) = (self.around.clone(), self.role.clone());
-        let engine = Engine::new(self.settings.clone(), epoch);
+    fn act(&self, epoch: OwnEpoch, term: Term) -> JoinHandle<LoopEnd> {
+        let (around, role, me) = (self.around.clone(), self.role.clone(), self.me.clone());
+        let engine = Engine::new(self.settings.clone(), epoch.get());
         self.around.tasks.spawn("commit", |_shutdown| async move {
             let activated = tokio::select! {
                 biased;
                 () = term.lost.cancelled() => return LoopEnd::NotLeader,
                 () = term.stop.cancelled() => return LoopEnd::Stopped,
-                activated = activate(engine, epoch, &term, &around) => activated,
+                activated = activate(engine, (epoch, me), &term, &around) => activated,
             };
             let (begin, lead) = match activated {
                 Ok(activated) => activated,
@@ -68,7 +69,7 @@ impl Leading {
     /// Renews until the acting part ends; ends it when the renewals fail for too long.
     async fn renew_beside(
         &self,
-        epoch: Epoch,
+        epoch: &OwnEpoch,
         mut acting: JoinHandle<LoopEnd>,
         lost: &CancellationToken,
     ) -> LoopEnd {
@@ -104,11 +105,21 @@ impl Leading {
     }
 
     /// When the renewal was sent.
-    async fn renew(&self, epoch: Epoch) -> Result<Boot, StoreError> {
+    async fn renew(&self, epoch: &OwnEpoch) -> Result<Boot, StoreError> {
         let sent = self.around.clock.boot();
-        let wall = self.within(self.around.store.renew(epoch, &self.me)).await?;
+        let renewed = self.within(self.around.store.renew(epoch.get(), &self.me)).await;
+        if matches!(renewed, Err(StoreError::NotLeader)) && self.holds_the_row().await? {
+            // The acting part has taken the next epoch in this moment.
+            return Err(StoreError::Unavailable(Box::new(Overtaken)));
+        }
+        let wall = renewed?;
         self.around.clock.measured(sent, wall);
         Ok(sent)
+    }
+
+    async fn holds_the_row(&self) -> Result<bool, StoreError> {
+        let row = self.within(self.around.store.leadership()).await?;
+        Ok(row.holder.as_deref() == Some(self.me.name.as_str()))
     }
 
     async fn resign(&self, epoch: Epoch) {
@@ -121,12 +132,17 @@ impl Leading {
     }
 }
 
+/// A renewal that came with the epoch before.
+#[derive(Debug, thiserror::Error)]
+#[error("the epoch has moved on in this master's own hands")]
+struct Overtaken;
+
 type Activated = (Begin<Engine>, Lead);
 
 /// Reads what is active, and opens the inbox.
 async fn activate(
     mut engine: Engine,
-    epoch: Epoch,
+    (epoch, me): (OwnEpoch, Candidate),
     term: &Term,
     around: &crate::commit::Around,
 ) -> Result<Activated, LoopEnd> {
@@ -169,7 +185,7 @@ async fn activate(
     engine.load(snapshot, around.clock.now());
     let (desk, inbox) = Desk::new();
     let (publish, catalog) = watch::channel::<Arc<Catalog>>(engine.catalog());
-    let lead = Lead { epoch, desk: desk.clone(), catalog, known: Arc::new(known) };
+    let lead = Lead { epoch: epoch.clone(), desk: desk.clone(), catalog, known: Arc::new(known) };
     let term = term.clone();
-    Ok((Begin { engine, epoch, term, desk, inbox, catalog: publish }, lead))
+    Ok((Begin { engine, epoch, me, term, desk, inbox, catalog: publish }, lead))
 }

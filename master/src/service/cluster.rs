@@ -69,7 +69,7 @@ impl Service {
         let here = |worker: &&WorkerStanding| !worker.gone && self.is_heard(worker.heard_ago);
         let online = standing.workers.iter().filter(here).count();
         Ok(ShownCluster {
-            epoch: lead.epoch.raw(),
+            epoch: lead.epoch.get().raw(),
             store_now_ms: self.now().wall.ms(),
             jobs: u32::try_from(lead.catalog().jobs.len()).unwrap_or(u32::MAX),
             workers: u32::try_from(online).unwrap_or(u32::MAX),
@@ -82,7 +82,7 @@ impl Service {
     pub(crate) async fn metrics(&self) -> String {
         let asked = async {
             let lead = self.lead()?;
-            Ok::<_, Fault>((lead.epoch.raw(), standing(&lead).await?))
+            Ok::<_, Fault>((lead.epoch.get().raw(), standing(&lead).await?))
         };
         // A leader whose loop stands still is shown without what is in its memory, at once.
         let told = tokio::time::timeout(STANDING_MAX, asked).await;

@@ -70,7 +70,7 @@ impl Service {
             said.push(((*run, *token), kind));
         }
         // Also where there is nothing to write: a verdict holds only if the store has just said that we lead.
-        match self.store().commit(lead.epoch, &reports).await {
+        match self.store().commit(lead.epoch.get(), &reports).await {
             Ok(_committed) => Ok(said),
             Err(StoreError::NotLeader) => Err(Unanswered::SteppedDown.into()),
             Err(error) => Err(error.into()),

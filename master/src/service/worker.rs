@@ -65,7 +65,7 @@ impl Service {
         let registered = registered?;
         let known = KnownWorker { name, incarnation: registered.incarnation };
         lead.known.workers.insert(registered.worker, known);
-        Ok(Answered { epoch: lead.epoch, value: registered })
+        Ok(Answered { epoch: lead.epoch.get(), value: registered })
     }
 
     /// Waits for work.
@@ -96,7 +96,7 @@ impl Service {
         for grant in &polled.grants {
             lead.known.remember(grant.token, grant.fence);
         }
-        Ok(Answered { epoch: lead.epoch, value: polled })
+        Ok(Answered { epoch: lead.epoch.get(), value: polled })
     }
 
     /// Attempts are about to start.
@@ -170,7 +170,7 @@ impl Service {
         let Reply::Done = lead.desk.ask(input).await? else {
             return Err(Fault::OtherReply);
         };
-        Ok(Answered { epoch: lead.epoch, value: () })
+        Ok(Answered { epoch: lead.epoch.get(), value: () })
     }
 
     /// Adds a piece to an attempt's log; answers how long the log then is.
@@ -188,7 +188,7 @@ impl Service {
         let fence = self.fence(&lead, token).await?;
         let size = self.store().append_log(fence, offset, bytes).await?;
         self.around.changes.log_grew(fence);
-        Ok(Answered { epoch: lead.epoch, value: size })
+        Ok(Answered { epoch: lead.epoch.get(), value: size })
     }
 
     async fn fence(&self, lead: &Lead, token: Token) -> Result<Fence, Fault> {
@@ -207,7 +207,7 @@ impl Service {
         let lead = self.lead()?;
         let content = self.store().blob(digest).await?;
         let none = || Fault::NotFound(format!("no file has the digest {digest}"));
-        Ok(Answered { epoch: lead.epoch, value: content.ok_or_else(none)? })
+        Ok(Answered { epoch: lead.epoch.get(), value: content.ok_or_else(none)? })
     }
 
     /// Asks the engine, looks up what it does not hold, and puts the verdicts in the order of the items.
@@ -241,7 +241,7 @@ impl Service {
         }
         let value =
             items.iter().map(|(run, token)| (*run, *token, said.get(&(*run, *token)).copied()));
-        Ok(Answered { epoch: lead.epoch, value: value.collect() })
+        Ok(Answered { epoch: lead.epoch.get(), value: value.collect() })
     }
 
     /// The registration must be the present one, with this store.
@@ -268,9 +268,9 @@ impl Service {
 
 /// Another master leads, or the store has forgotten: what we then write is refused by the store, or safe all the same.
 fn warn_of_later_epoch(header: &Header, lead: &Lead) {
-    if header.epoch_seen > lead.epoch {
+    if header.epoch_seen > lead.epoch.get() {
         tracing::warn!(
-            leader.epoch = lead.epoch.raw(),
+            leader.epoch = lead.epoch.get().raw(),
             seen_epoch = header.epoch_seen.raw(),
             worker.id = header.worker.raw(),
             "a worker has seen a later leader"

@@ -73,6 +73,7 @@ shared! {
     IDENTITY: "identity/read.sql"
     LEADERSHIP: "leadership/look.sql"
     RESIGN: "leadership/resign.sql"
+    ADVANCE: "leadership/advance.sql"
     ACTION_BY_ID: "action/by_id.sql"
     ACTION_BETWEEN: "action/between.sql"
     ACTION_NEWEST: "action/newest.sql"

@@ -9,7 +9,7 @@ use super::catalog;
 use super::dialect::{Dialect, Purpose, end};
 use super::look;
 use crate::StoreError;
-use crate::store::{Candidate, Seen};
+use crate::store::{Candidate, Seen, advanced};
 
 pub(crate) async fn look(db: &dyn Dialect) -> Result<Leadership, StoreError> {
     let row = look::one(db, Ask::of(catalog::LEADERSHIP), |reader| {
@@ -43,6 +43,21 @@ pub(crate) async fn renew(
 ) -> Result<Wall, StoreError> {
     let ask = Ask::of(db.catalog().renew).bind(Bind::Int(epoch.raw())).bind(text(&me.name));
     answer(db, ask).await?.map(Wall::from_ms).ok_or(StoreError::NotLeader)
+}
+
+pub(crate) async fn advance(
+    db: &dyn Dialect,
+    epoch: Epoch,
+    me: &Candidate,
+) -> Result<Epoch, StoreError> {
+    let mut session = db.session(Purpose::WriteOnce).await?;
+    let ask = Ask::of(catalog::ADVANCE).bind(Bind::Int(epoch.raw())).bind(text(&me.name));
+    let told = session.execute(ask).await;
+    if end(session, told).await? > 0 {
+        return Ok(epoch.next());
+    }
+    // An earlier call whose answer was lost may have done it.
+    advanced(&look(db).await?, epoch, me)
 }
 
 pub(crate) async fn resign(

@@ -48,6 +48,17 @@ pub(crate) async fn the_leader_renews_and_resigns_and_nobody_else_does(place: &i
         assert!(matches!(told, Err(StoreError::NotLeader)), "{told:?}");
     }
 
+    let next = store.advance(epoch, &one).await.unwrap();
+    assert_eq!(next, epoch.next());
+    assert_eq!(store.advance(epoch, &one).await.unwrap(), next, "the answer may have been lost");
+    for told in [store.advance(epoch, &two).await, store.advance(next, &two).await] {
+        assert!(matches!(told, Err(StoreError::NotLeader)), "{told:?}");
+    }
+    let late = store.commit(epoch, &Batch::default()).await;
+    assert!(matches!(late, Err(StoreError::NotLeader)), "{late:?}");
+    store.commit(next, &Batch::default()).await.unwrap();
+    let epoch = next;
+
     store.resign(epoch, &one).await.unwrap();
     let resigned = store.leadership().await.unwrap();
     assert_eq!((resigned.epoch, resigned.holder), (epoch, None));

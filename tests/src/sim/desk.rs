@@ -213,19 +213,22 @@ impl World {
             ToStore::Load => {
                 ToMaster::Loaded(ready(self.store.load(&Scope::All)).unwrap_or(Err(unavailable())))
             }
+            ToStore::Advance { number, epoch } => {
+                let result = self.advance(master, epoch);
+                ToMaster::Advanced { number, result }
+            }
             ToStore::ReadAgain { number, scope } => {
                 let result = ready(self.store.load(&scope)).unwrap_or(Err(unavailable()));
                 ToMaster::ReadAgain { number, result }
             }
             ToStore::Commit { number, epoch, batch } => {
                 let result = self.commit(master, epoch, &batch);
-                self.note_late(master, life, number);
                 ToMaster::Committed { number, result }
             }
             ToStore::Renew { epoch, sent } => {
                 let me = candidate(master);
                 let result = ready(self.store.renew(epoch, &me)).unwrap_or(Err(unavailable()));
-                ToMaster::Renewed { sent, result }
+                ToMaster::Renewed { epoch, sent, result }
             }
             ToStore::Outcomes(asked) => {
                 let ends = ready(self.store.outcomes(&asked)).and_then(Result::ok);
@@ -249,13 +252,13 @@ impl World {
         }
     }
 
-    /// A commit that its master has given up, and that is carried out all the same.
-    fn note_late(&mut self, master: usize, life: u32, number: u64) {
-        let Some(own) = self.masters.get(master).filter(|own| own.life == life) else { return };
-        if own.lead.as_ref().is_some_and(|lead| !lead.awaits(number)) {
-            self.tell("  a commit was carried out late");
-            self.late_commit();
+    fn advance(&mut self, master: usize, epoch: Epoch) -> Result<Epoch, StoreError> {
+        let me = candidate(master);
+        let next = ready(self.store.advance(epoch, &me)).unwrap_or(Err(unavailable()))?;
+        if self.ledger.epoch != Some(next) {
+            self.check_epoch(master, next);
         }
+        Ok(next)
     }
 
     fn acquire(
@@ -345,23 +348,23 @@ impl World {
                 outcomes.push(Became::LeftOut);
                 continue;
             }
+            let marks = unit.made();
             let alone = Unit { after: Vec::new(), ..unit.clone() };
-            let alone = Batch { units: vec![alone], marks: batch.marks };
+            let alone = Batch { units: vec![alone], marks };
             match self.write(master, epoch, &alone) {
                 Ok(committed) => outcomes.extend(committed.outcomes),
                 Err(StoreError::Corrupt { .. }) => outcomes.push(Became::LeftOut),
                 Err(other) => return Err(other),
             }
         }
-        Ok(Committed { outcomes, store_now: self.wall() })
+        let rest = Batch { units: Vec::new(), marks: batch.marks };
+        let store_now = self.write(master, epoch, &rest)?.store_now;
+        Ok(Committed { outcomes, store_now })
     }
 
-    /// A leader may take a name twice while it does not know of a commit that came late, and a token that had left its
-    /// row before the leader began. Either way it reads again what that was about.
+    /// A token may have left its row before the leader began, which then reads again what that was about.
     fn excused(&self, fault: &str) -> bool {
-        let named = ["Path(", "WorkerName(", "HeldRun("].iter().any(|key| fault.contains(key));
-        let token = fault.contains("Token(") && !self.without(Mutation::PollWithoutKey);
-        token || (self.lags() && named)
+        fault.contains("Token(") && !self.without(Mutation::PollWithoutKey)
     }
 
     /// A batch that cannot be carried out, for whoever looks for the reason.

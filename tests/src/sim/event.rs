@@ -110,7 +110,13 @@ pub(super) enum ToMaster {
         number: u64,
         result: Result<Snapshot, StoreError>,
     },
+    /// The next epoch of one that leads.
+    Advanced {
+        number: u64,
+        result: Result<Epoch, StoreError>,
+    },
     Renewed {
+        epoch: Epoch,
         sent: Boot,
         result: Result<Wall, StoreError>,
     },
@@ -125,8 +131,6 @@ pub(super) enum ToMaster {
     },
     /// Whoever polled has gone.
     PollGone(Caller),
-    /// Jobs are read once more, some time after a commit without an answer.
-    Doubt(Vec<JobId>),
     /// The wait for an answer of the store is over.
     NoAnswer(Waits),
 }
@@ -138,6 +142,7 @@ pub(super) enum Waits {
     Acquire,
     Load,
     Commit(u64),
+    Advance(u64),
     ReadAgain(u64),
 }
 
@@ -154,6 +159,10 @@ pub(super) enum ToStore {
         number: u64,
         epoch: Epoch,
         batch: Batch,
+    },
+    Advance {
+        number: u64,
+        epoch: Epoch,
     },
     ReadAgain {
         number: u64,

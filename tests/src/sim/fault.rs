@@ -253,6 +253,7 @@ impl World {
 
     pub(super) fn jump_by(&mut self, jump: i64) {
         self.tell(format_args!("the store's clock jumps by {jump} ms"));
+        self.ledger.latest_wall = self.ledger.latest_wall.max(self.wall().ms());
         self.store_jump += jump;
         self.ledger.jumped = Some(self.now);
     }

@@ -21,8 +21,6 @@ use super::world::{Host, World};
 
 /// How long a master waits for one answer of the store.
 const STORE_MS: i64 = 1_000;
-/// When jobs are read once more after a commit without an answer: it may be carried out late.
-const DOUBTS_MS: [i64; 2] = [5_000, 60_000];
 /// The longest sleeps, while something is due soon, and else.
 const SLEEP_SOON_MAX: Duration = Duration::from_secs(1);
 const SLEEP_MAX: Duration = Duration::from_secs(60);
@@ -69,8 +67,6 @@ pub(super) struct Lead {
     pub(super) wakes: u64,
     /// Workers that registered with it, or that it has read of.
     pub(super) known: BTreeMap<WorkerId, hera_common::id::Incarnation>,
-    /// Jobs to be read again when the present doing is done.
-    pub(super) doubts: Vec<JobId>,
     pub(super) stepped: Now,
     /// No unit of it is in flight or in doubt.
     pub(super) settled: bool,
@@ -78,13 +74,6 @@ pub(super) struct Lead {
     pub(super) renewed: Boot,
     /// What it has seen of holds, counted apart from the engine.
     pub(super) observed: Observed,
-}
-
-impl Lead {
-    /// True where the answer to this commit is awaited.
-    pub(super) fn awaits(&self, number: u64) -> bool {
-        self.number == number && matches!(self.at, At::Committing(..))
-    }
 }
 
 impl std::fmt::Debug for Lead {
@@ -99,6 +88,8 @@ pub(super) enum At {
     Loading,
     Idle,
     Committing(Box<Step>, Boot),
+    /// Takes the next epoch, since nobody knows what became of a commit; these jobs are then read again.
+    Advancing(Vec<JobId>),
     Reading(Vec<JobId>),
 }
 
@@ -193,15 +184,20 @@ impl World {
             ToMaster::NoAnswer(Waits::Commit(number)) => {
                 self.committed(master, number, Err(unavailable()));
             }
+            ToMaster::Advanced { number, result } => self.advanced(master, number, result),
+            ToMaster::NoAnswer(Waits::Advance(number)) => {
+                self.advanced(master, number, Err(unavailable()));
+            }
             ToMaster::ReadAgain { number, result } => self.read(master, number, result),
             ToMaster::NoAnswer(Waits::ReadAgain(number)) => {
                 self.read(master, number, Err(unavailable()));
             }
             ToMaster::Renew => self.renew(master),
-            ToMaster::Renewed { sent, result } => self.renewed(master, sent, result),
+            ToMaster::Renewed { epoch, sent, result } => {
+                self.renewed(master, (epoch, sent), result);
+            }
             ToMaster::Outcomes { asked, ends } => self.outcomes(master, asked, ends),
             ToMaster::Looked { caller, said } => self.looked(master, caller, said),
-            ToMaster::Doubt(jobs) => self.doubt(master, jobs),
         }
     }
 
@@ -252,11 +248,6 @@ impl World {
         let Some(lead) = own.lead.as_mut().filter(|lead| matches!(lead.at, At::Idle)) else {
             return;
         };
-        if !lead.doubts.is_empty() {
-            let jobs = std::mem::take(&mut lead.doubts);
-            self.read_again(master, jobs);
-            return;
-        }
         let mut inputs = std::mem::take(&mut lead.inbox);
         let due = lead.engine.wake_in(now) == Some(Duration::ZERO);
         if due || inputs.is_empty() {
@@ -297,7 +288,7 @@ impl World {
         let Some(lead) = self.lead(master).filter(|lead| lead.number == number) else { return };
         let (step, sent) = match std::mem::replace(&mut lead.at, At::Idle) {
             At::Committing(step, sent) => (*step, sent),
-            other @ (At::Loading | At::Idle | At::Reading(_)) => {
+            other @ (At::Loading | At::Idle | At::Advancing(_) | At::Reading(_)) => {
                 lead.at = other;
                 return;
             }
@@ -341,18 +332,36 @@ impl World {
                 self.ask_store(master, ToStore::Outcomes(versions));
             }
         }
-        for wait in DOUBTS_MS {
-            self.tell_master(master, wait, ToMaster::Doubt(touched.clone()));
-        }
-        self.read_again(master, touched);
+        self.begin_next_epoch(master, touched);
     }
 
-    fn doubt(&mut self, master: usize, jobs: Vec<JobId>) {
+    /// What is still under way of the present epoch was written before the next one begins, or never will be.
+    fn begin_next_epoch(&mut self, master: usize, touched: Vec<JobId>) {
         let Some(lead) = self.lead(master) else { return };
-        lead.doubts.extend(jobs);
-        lead.doubts.sort_unstable();
-        lead.doubts.dedup();
-        self.tell_master(master, 0, ToMaster::Turn);
+        lead.number += 1;
+        let (number, epoch) = (lead.number, lead.epoch);
+        lead.at = At::Advancing(touched);
+        lead.settled = false;
+        self.ask_store(master, ToStore::Advance { number, epoch });
+        self.no_answer(master, Waits::Advance(number));
+    }
+
+    fn advanced(&mut self, master: usize, number: u64, result: Result<Epoch, StoreError>) {
+        let Some(lead) = self.lead(master).filter(|lead| lead.number == number) else { return };
+        let jobs = match &lead.at {
+            At::Advancing(jobs) => jobs.clone(),
+            At::Loading | At::Idle | At::Committing(..) | At::Reading(_) => return,
+        };
+        match result {
+            Ok(epoch) => {
+                lead.epoch = epoch;
+                lead.engine.leads_as(epoch);
+                self.tell(format_args!("m{master} leads on, epoch {epoch}"));
+                self.read_again(master, jobs);
+            }
+            Err(StoreError::NotLeader) => self.step_down(master),
+            Err(_away) => self.begin_next_epoch(master, jobs),
+        }
     }
 
     /// Whoever waits or asks meanwhile hears that nobody knows.
@@ -381,7 +390,7 @@ impl World {
         let Some(lead) = self.lead(master).filter(|lead| lead.number == number) else { return };
         let jobs = match std::mem::replace(&mut lead.at, At::Idle) {
             At::Reading(jobs) => jobs,
-            other @ (At::Loading | At::Idle | At::Committing(..)) => {
+            other @ (At::Loading | At::Idle | At::Committing(..) | At::Advancing(_)) => {
                 lead.at = other;
                 return;
             }
@@ -406,7 +415,7 @@ impl World {
         let host = self.masters.get(master).map(|own| own.host);
         let Some(lead) = self.lead(master) else { return };
         lead.wakes += 1;
-        let (number, queued) = (lead.wakes, !lead.inbox.is_empty() || !lead.doubts.is_empty());
+        let (number, queued) = (lead.wakes, !lead.inbox.is_empty());
         let sleep = match lead.engine.wake_in(now) {
             Some(wake) if wake <= SLEEP_MAX => wake.min(SLEEP_SOON_MAX),
             Some(_) | None => SLEEP_MAX,
@@ -435,7 +444,7 @@ impl World {
     /// Puts an input of a caller into the queue, if a leader can take it.
     pub(super) fn put(&mut self, master: usize, caller: Caller, input: Input) -> bool {
         let Some(lead) = self.lead(master) else { return false };
-        if matches!(lead.at, At::Loading | At::Reading(_)) {
+        if matches!(lead.at, At::Loading | At::Advancing(_) | At::Reading(_)) {
             return false;
         }
         let tag = Tag(lead.next_tag);

@@ -16,7 +16,7 @@ use super::world::World;
 pub enum Mutation {
     /// A worker counts its lease from the answer, not from before the request.
     LeaseFromAnswer,
-    /// The store takes a takeover whatever the count of the row is.
+    /// The store takes a takeover whatever the count of the row is, and writes for every epoch: either guard is enough.
     TakeoverWithoutCount,
     /// A new leader takes what it reads for seen long ago.
     NoWindowForNewLeader,
@@ -147,7 +147,10 @@ impl World {
         let mut batch = batch.clone();
         let mut term = epoch;
         match self.options.without {
-            Some(Mutation::TakeoverWithoutCount) => self.forget_counts(&mut batch),
+            Some(Mutation::TakeoverWithoutCount) => {
+                term = self.ledger.epoch.unwrap_or(epoch);
+                self.forget_counts(&mut batch);
+            }
             Some(Mutation::GapApart) => {
                 for unit in &mut batch.units {
                     unit.writes.retain(|write| !matches!(write, Write::Gap(_)));

@@ -1,12 +1,13 @@
 //! Who leads: a master that stands by looks at the row of leadership, and takes it when nobody has renewed it for a
 //! leader's lease by its own boot clock; a leader that cannot renew gives up before that. As the real one, in small.
 
+use hera_common::id::Epoch;
 use hera_common::time::{Boot, Wall};
 use hera_common::unit::Leadership;
-use hera_store::StoreError;
+use hera_store::{Store as _, StoreError};
 
 use super::event::{Event, Machine, ToMaster, ToStore, Waits};
-use super::world::World;
+use super::world::{World, ready};
 
 /// How long a leader is believed in that does not renew; with the drift of a clock on top.
 const LEASE_MS: i64 = 5_000;
@@ -98,7 +99,12 @@ impl World {
         self.tell_master(master, RENEW_MS, ToMaster::Renew);
     }
 
-    pub(super) fn renewed(&mut self, master: usize, sent: Boot, result: Result<Wall, StoreError>) {
+    pub(super) fn renewed(
+        &mut self,
+        master: usize,
+        (epoch, sent): (Epoch, Boot),
+        result: Result<Wall, StoreError>,
+    ) {
         match result {
             Ok(store_now) => {
                 self.measured(master, sent, store_now);
@@ -106,9 +112,19 @@ impl World {
                     lead.renewed = lead.renewed.max(sent);
                 }
             }
+            // It may have taken the next epoch itself meanwhile.
+            Err(StoreError::NotLeader) if self.holds_the_row(master) => {
+                self.tell(format_args!("m{master}'s renewal of epoch {epoch} came too late"));
+            }
             Err(StoreError::NotLeader) => self.step_down(master),
             Err(_away) => {}
         }
+    }
+
+    fn holds_the_row(&self, master: usize) -> bool {
+        let row = ready(self.store.another_link().leadership());
+        let holder = row.and_then(Result::ok).and_then(|row| row.holder);
+        holder.is_some_and(|holder| holder == format!("m{master}"))
     }
 
     /// The leader is asked to end: what is in flight ends first, then it gives the row back.

@@ -31,7 +31,6 @@ impl World {
             number: 0,
             wakes: 0,
             known: BTreeMap::new(),
-            doubts: Vec::new(),
             stepped: Now { wall: Wall::from_ms(0), boot },
             settled: false,
             renewed: boot.minus(Duration::from_secs(1)),

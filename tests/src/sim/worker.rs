@@ -292,10 +292,11 @@ impl World {
         } else {
             agent.attempts.keys().copied().collect()
         };
+        let whose = if own.twin { format!("{}'s twin", own.name) } else { own.name.clone() };
         let registration = Registration {
             name: own.name.clone(),
-            state_id: format!("state of {}{}", own.name, if own.twin { "'s twin" } else { "" }),
-            instance_id: format!("{}-{}", own.life, own.name),
+            state_id: format!("state of {whose}"),
+            instance_id: format!("{}-{whose}", own.life),
             keep,
             groups: Vec::new(),
             labels: Vec::new(),

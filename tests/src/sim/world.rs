@@ -26,7 +26,7 @@ pub(super) const BEGIN_MS: i64 = 1_796_025_480_000;
 pub(super) const RHO_PPM: i64 = 10_000;
 const MILLION: i64 = 1_000_000;
 /// In so many histories of a thousand two hosts have a worker of one name.
-const TWINS: i64 = 0;
+const TWINS: i64 = 40;
 
 /// What is simulated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -45,8 +45,8 @@ pub(in crate::sim) struct Ledger {
     pub(in crate::sim) wanted: bool,
     pub(in crate::sim) commits: u64,
     pub(in crate::sim) comparisons: u64,
-    /// Until when memory may lag behind a commit that came late.
-    pub(super) lags: i64,
+    /// The latest that the store's clock ever showed.
+    pub(in crate::sim) latest_wall: i64,
     /// When the store's clock jumped last.
     pub(in crate::sim) jumped: Option<i64>,
     pub(in crate::sim) epoch: Option<Epoch>,

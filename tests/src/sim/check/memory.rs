@@ -11,9 +11,6 @@ use super::Check;
 use crate::sim::master::settings;
 use crate::sim::world::{World, ready};
 
-/// How long a leader may be wrong after a commit that arrived late: until it has read again for the last time.
-const DOUBT_MS: i64 = 63_000;
-
 impl World {
     /// What each edge of an action says, by the rows alone.
     pub(in crate::sim) fn edges(&self, action: ActionId) -> Vec<(JobId, Version, EdgeState)> {
@@ -36,22 +33,11 @@ impl World {
         bound.bindings.iter().map(|b| (b.upstream, b.version, state(b))).collect()
     }
 
-    /// A commit arrived after its master had given it up.
-    pub(in crate::sim) fn late_commit(&mut self) {
-        self.ledger.lags = self.now + DOUBT_MS;
-    }
-
-    /// True while memory may lag behind such a commit.
-    pub(in crate::sim) fn lags(&self) -> bool {
-        self.now < self.ledger.lags
-    }
-
     /// Memory is what a new leader would read now; looked at now and then, since it costs much.
     pub(in crate::sim) fn compare(&mut self, master: usize) {
-        if self.lags() || !self.dice.permille(80) {
-            return;
+        if self.dice.permille(80) {
+            self.compare_now(master);
         }
-        self.compare_now(master);
     }
 
     pub(in crate::sim) fn compare_now(&mut self, master: usize) {
