@@ -60,8 +60,8 @@ async fn who_changed_what_and_why_is_told_afterwards() {
         assert_eq!(verbs(&["--job", "shop/load", "--by", "bob"]), of_load[1..2]);
         assert!(verbs(&["--by", "nobody"]).is_empty());
         let newest = &cluster.rows(&["audit", "--by", "bob", "--job", "shop/load"]).unwrap()[0];
-        assert_eq!(newest["old"]["config"], json!({ "limit": "10" }), "{newest:#}");
-        assert_eq!(newest["new"]["config"], json!({ "limit": "20" }), "{newest:#}");
+        assert_eq!(newest["old"]["config"], json!({ "limit": "10", "unit": "row" }), "{newest:#}");
+        assert_eq!(newest["new"]["config"], json!({ "limit": "20", "unit": "row" }), "{newest:#}");
 
         let group = cluster.json(&["describe", "group", "shop"]).unwrap();
         assert_eq!(
