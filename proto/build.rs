@@ -4,8 +4,9 @@ use std::{env, error::Error, fs, path::PathBuf};
 
 use prost::Message as _;
 
-const FILES: [&str; 6] = [
+const FILES: [&str; 7] = [
     "hera/v1/common.proto",
+    "hera/v1/calendar.proto",
     "hera/v1/job.proto",
     "hera/v1/action.proto",
     "hera/v1/run.proto",

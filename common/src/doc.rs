@@ -7,6 +7,7 @@
 
 mod applied;
 mod attach;
+mod calendar;
 mod edge;
 mod fields;
 mod file;
@@ -21,8 +22,11 @@ mod settings;
 mod value;
 mod yaml;
 
-pub use applied::{Applied, AppliedGroup, AppliedJob, JobPlace, Known, Unknown, apply_set};
+pub use applied::{
+    Applied, AppliedGroup, AppliedJob, JobPlace, Known, KnownCalendar, Unknown, apply_set,
+};
 pub use attach::{Content, Contents, Wanted, beside, digest, wanted_files};
+pub use calendar::{CalendarDoc, FileCalendar, LastDay};
 pub use edge::FileEdge;
 pub use file::{FileDoc, FileJob, Script, read_file};
 pub use group::GroupDoc;

@@ -3,6 +3,7 @@
 pub mod action;
 pub mod attempt;
 pub mod audit;
+pub mod calendar;
 pub mod chain;
 pub mod doc;
 pub mod hand;

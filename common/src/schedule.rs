@@ -115,7 +115,9 @@ pub enum IntervalError {
     NotForward,
     #[error("an interval is less than a day, or whole days; write 12h or 2d")]
     BrokenDays,
-    #[error("an interval is counted in s, min, h or d; write a cron for months")]
+    #[error(
+        "an interval is counted in s, min, h or d; write a cron for months, a calendar for business days"
+    )]
     NoInterval,
 }
 
@@ -143,7 +145,9 @@ impl Interval {
             Shift::Elapsed { ms } if ms % DAY_MS == 0 => (ms / DAY_MS, Self::Days),
             Shift::Elapsed { .. } => return Err(IntervalError::BrokenDays),
             Shift::Days { n } => (i64::from(n), Self::Days),
-            Shift::Months { .. } | Shift::Slots { .. } => return Err(IntervalError::NoInterval),
+            Shift::BusinessDays { .. } | Shift::Months { .. } | Shift::Slots { .. } => {
+                return Err(IntervalError::NoInterval);
+            }
         };
         match u32::try_from(count) {
             Ok(0) | Err(_) => Err(IntervalError::NotForward),
@@ -366,8 +370,8 @@ mod tests {
             -1h: an interval goes forward; write 1s or more
             0d: an interval goes forward; write 1s or more
             -1d: an interval goes forward; write 1s or more
-            1mo: an interval is counted in s, min, h or d; write a cron for months
-            2slots: an interval is counted in s, min, h or d; write a cron for months
+            1mo: an interval is counted in s, min, h or d; write a cron for months, a calendar for business days
+            2slots: an interval is counted in s, min, h or d; write a cron for months, a calendar for business days
         "#]]
         .assert_eq(&answers);
     }

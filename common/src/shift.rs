@@ -18,6 +18,8 @@ pub enum Shift {
     Elapsed { ms: i64 },
     /// Calendar days of the dependent's zone (`d`): the same time of day.
     Days { n: i32 },
+    /// Business days of the dependent's calendar (`bd`): the same time of day.
+    BusinessDays { n: i32 },
     /// Calendar months of the dependent's zone (`mo`): clamped to the month's last day.
     Months { n: i32 },
     /// Slots of the dependent itself (`slots`).
@@ -27,12 +29,10 @@ pub enum Shift {
 /// Why a text is no shift.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ShiftError {
-    #[error("{0:?} is not a number and a unit (s, min, h, d, mo, slots), such as -1d")]
+    #[error("{0:?} is not a number and a unit (s, min, h, d, bd, mo, slots), such as -1d")]
     Form(String),
     #[error("{0:?} has the unit m, which could be minutes or months: write min or mo")]
     BareM(String),
-    #[error("{0:?} has the unit bd: offsets in business days are not built yet")]
-    BusinessDays(String),
     #[error("{0:?} is farther than 100000 days, months or slots")]
     Far(String),
 }
@@ -71,7 +71,7 @@ impl Shift {
             "mo" => Ok(Self::Months { n: n()? }),
             "slots" | "slot" => Ok(Self::Slots { n: n()? }),
             "m" => Err(ShiftError::BareM(text.to_owned())),
-            "bd" => Err(ShiftError::BusinessDays(text.to_owned())),
+            "bd" => Ok(Self::BusinessDays { n: n()? }),
             _ => Err(form()),
         }
     }
@@ -80,7 +80,10 @@ impl Shift {
     pub const fn is_none(self) -> bool {
         match self {
             Self::Elapsed { ms } => ms == 0,
-            Self::Days { n } | Self::Months { n } | Self::Slots { n } => n == 0,
+            Self::Days { n }
+            | Self::BusinessDays { n }
+            | Self::Months { n }
+            | Self::Slots { n } => n == 0,
         }
     }
 }
@@ -95,6 +98,7 @@ impl fmt::Display for Shift {
             }
             Self::Elapsed { ms } => write!(f, "{}s", ms / SECOND_MS),
             Self::Days { n } => write!(f, "{n}d"),
+            Self::BusinessDays { n } => write!(f, "{n}bd"),
             Self::Months { n } => write!(f, "{n}mo"),
             Self::Slots { n } => write!(f, "{n}slots"),
         }
@@ -107,7 +111,7 @@ mod tests {
 
     #[test]
     fn a_shift_is_read_and_written_alike() {
-        for text in ["0s", "-1d", "-1mo", "-2slots", "90min", "-24h", "30s"] {
+        for text in ["0s", "-1d", "-1bd", "-1mo", "-2slots", "90min", "-24h", "30s"] {
             assert_eq!(Shift::parse(text).map(|s| s.to_string()), Ok(text.to_owned()));
         }
         assert_eq!(Shift::parse("+1h"), Ok(Shift::Elapsed { ms: 3_600_000 }));
@@ -118,7 +122,6 @@ mod tests {
     fn what_could_be_read_in_two_ways_is_refused() {
         let refused = |text: &str| Shift::parse(text).unwrap_err();
         assert_eq!(refused("5m"), ShiftError::BareM("5m".to_owned()));
-        assert_eq!(refused("-1bd"), ShiftError::BusinessDays("-1bd".to_owned()));
         for text in ["", "-", "d", "1", "1 d", "--1d", "1.5h", "1h30min", "-٣d"] {
             assert_eq!(refused(text), ShiftError::Form(text.to_owned()));
         }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::action::{Action, ActionEnd, Binding};
 use crate::attempt::Attempt;
+use crate::calendar::CalendarRow;
 use crate::id::JobId;
 use crate::job::{Cursor, GroupRow, JobRow, RevisionRow};
 use crate::run::Run;
@@ -17,6 +18,8 @@ pub struct Snapshot {
     pub store_now: Wall,
     pub marks: Marks,
     pub groups: Vec<GroupRow>,
+    /// All revisions of all calendars, deleted ones too.
+    pub calendars: Vec<CalendarRow>,
     /// Jobs that are not deleted; deleted ones only where they have actions that have not ended.
     pub jobs: Vec<JobRow>,
     pub cursors: Vec<Cursor>,

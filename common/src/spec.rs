@@ -133,6 +133,8 @@ pub struct DataSpec {
 pub enum Period {
     Hour,
     Day,
+    /// From a business day of the job's calendar to the next one.
+    BusinessDay,
     Week,
     Month,
 }

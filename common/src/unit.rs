@@ -3,6 +3,7 @@
 use crate::action::{Action, Binding};
 use crate::attempt::Attempt;
 use crate::audit::AuditRow;
+use crate::calendar::CalendarRow;
 use crate::id::{ActionId, Epoch, Fence, GroupId, JobId, RunId, Seq, Token, WorkerId};
 use crate::job::{Cursor, Gap, GroupRow, JobRow, RevisionRow};
 use crate::run::Run;
@@ -73,6 +74,8 @@ pub enum Write {
     Cursor(Put, Cursor),
     Revision(Box<RevisionRow>),
     Group(Put, Box<GroupRow>),
+    /// A revision of a calendar; one of that number must not be there.
+    Calendar(Box<CalendarRow>),
     Worker(Put, Box<WorkerRow>),
     Audit(Box<AuditRow>),
 }
@@ -153,6 +156,7 @@ impl Write {
             | Self::Output(..)
             | Self::Gap(_)
             | Self::Revision(_)
+            | Self::Calendar(_)
             | Self::Audit(_) => none,
         }
     }

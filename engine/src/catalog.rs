@@ -6,7 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use hera_common::doc::{DataDoc, FieldError, GroupDoc, JobDoc, Known, Upstream, spec_from_json};
+use hera_common::doc::{
+    DataDoc, FieldError, GroupDoc, JobDoc, Known, KnownCalendar, Upstream, spec_from_json,
+};
 use hera_common::id::{JobId, Revision};
 use hera_common::job::{GroupRow, JobRow, RevisionRow};
 use hera_common::path::Path;
@@ -15,9 +17,10 @@ use hera_common::schedule::ScheduleSpec;
 use hera_common::spec::{CatchUp, Empty, JobSpec, Overlap};
 use hera_common::time::Version;
 
+use crate::calendars::{Calendars, LATEST};
 use crate::jitter;
 use crate::plan::{Edge, Node};
-use crate::time::{Piece, Piecewise, Schedule, zone};
+use crate::time::{BusinessDays, Piece, Piecewise, Schedule, zone};
 
 /// All jobs that are not deleted, and all groups.
 #[derive(Debug, Clone, Default)]
@@ -27,6 +30,7 @@ pub struct Catalog {
     pub jobs: BTreeMap<JobId, Arc<Job>>,
     pub by_path: BTreeMap<Path, JobId>,
     pub groups: BTreeMap<Path, Group>,
+    pub calendars: Calendars,
     /// The jobs as far as versions and bindings go; a parked one has none.
     pub nodes: BTreeMap<JobId, Node>,
     /// For each job the jobs that have an edge to it.
@@ -156,7 +160,8 @@ impl Catalog {
         Ok(Some(Node {
             id: job.row.id,
             zone: zone::find(&spec.zone).ok_or_else(unknown)?,
-            schedule: if spec.schedule.is_some() { Some(piecewise(&job.pieces)?) } else { None },
+            schedule: if spec.schedule.is_some() { Some(self.piecewise(job)?) } else { None },
+            calendar: self.business_days(spec, LATEST)?,
             edges,
             baseline,
             data: spec.data,
@@ -181,30 +186,58 @@ impl Catalog {
     }
 }
 
-/// A job's schedule over its revisions. Of edits in one millisecond the last holds.
-fn piecewise(pieces: &[(Version, Option<ScheduleSpec>)]) -> Result<Piecewise, FieldError> {
-    let mut by_instant: BTreeMap<Version, &Option<ScheduleSpec>> = BTreeMap::new();
-    for (since, schedule) in pieces {
-        by_instant.insert(*since, schedule);
+impl Catalog {
+    /// A job's schedule over its revisions, and those of its calendars. Of edits in one millisecond
+    /// the last holds.
+    fn piecewise(&self, job: &Job) -> Result<Piecewise, FieldError> {
+        let mut by_instant: BTreeMap<Version, Option<&ScheduleSpec>> = BTreeMap::new();
+        let spans = job.pieces.iter().zip(job.pieces.iter().skip(1).map(Some).chain([None]));
+        for ((since, schedule), next) in spans {
+            by_instant.insert(*since, schedule.as_ref());
+            let used = schedule.as_ref().and_then(|schedule| schedule.calendar.as_ref());
+            for cut in used.into_iter().flat_map(|used| self.calendars.cuts(&used.name)) {
+                if cut > *since && next.is_none_or(|(until, _schedule)| cut < *until) {
+                    by_instant.insert(cut, schedule.as_ref());
+                }
+            }
+        }
+        let mut made = Vec::with_capacity(by_instant.len());
+        for (since, spec) in by_instant {
+            let schedule = spec.map(|spec| self.schedule(spec, since)).transpose()?;
+            made.push(Piece { since, schedule });
+        }
+        Piecewise::new(made).map_err(|fault| FieldError::new("schedule", fault.to_string()))
     }
-    let mut made = Vec::with_capacity(by_instant.len());
-    for (since, spec) in by_instant {
-        let schedule = match spec {
-            Some(spec) => Some(schedule(spec)?),
-            None => None,
-        };
-        made.push(Piece { since, schedule });
-    }
-    Piecewise::new(made).map_err(|fault| FieldError::new("schedule", fault.to_string()))
-}
 
-/// Reads a schedule.
-///
-/// # Errors
-/// The field that is at fault, such as `schedule.cron`.
-pub fn schedule(spec: &ScheduleSpec) -> Result<Schedule, FieldError> {
-    Schedule::read(spec)
-        .map_err(|fault| FieldError::new(format!("schedule.{}", fault.field()), fault.to_string()))
+    /// Reads a schedule, with its calendar as it holds at an instant.
+    ///
+    /// # Errors
+    /// The field that is at fault, such as `schedule.cron`.
+    pub fn schedule(&self, spec: &ScheduleSpec, at: Version) -> Result<Schedule, FieldError> {
+        let days = spec.calendar.as_ref().and_then(|used| self.calendars.days(used, at));
+        Schedule::read(spec, days).map_err(|fault| {
+            FieldError::new(format!("schedule.{}", fault.field()), fault.to_string())
+        })
+    }
+
+    fn business_days(
+        &self,
+        spec: &JobSpec,
+        at: Version,
+    ) -> Result<Option<Arc<BusinessDays>>, FieldError> {
+        let Some(used) = &spec.calendar else { return Ok(None) };
+        let days = self.calendars.days(used, at);
+        let unknown = || format!("there is no calendar `{}`", used.name);
+        days.map(Some).ok_or_else(|| FieldError::new("calendar", unknown()))
+    }
+
+    /// Whether a job uses one of these calendars, by itself or by way of others.
+    pub fn uses(&self, job: &Job, calendars: &BTreeSet<String>) -> bool {
+        let now = job.spec.as_ref().and_then(|spec| spec.calendar.as_ref());
+        let before = job.pieces.iter().filter_map(|(_since, schedule)| schedule.as_ref());
+        let all = before.filter_map(|schedule| schedule.calendar.as_ref()).chain(now);
+        all.into_iter().any(|used| calendars.contains(&used.name))
+    }
 }
 
 impl Job {
@@ -336,6 +369,13 @@ impl Known for Catalog {
 
     fn group(&self, path: &Path) -> Option<GroupDoc> {
         self.groups.get(path).map(|group| group.doc.clone())
+    }
+
+    fn calendar(&self, name: &str) -> KnownCalendar {
+        match self.calendars.get(name) {
+            Some(doc) => KnownCalendar::There(doc.clone()),
+            None => KnownCalendar::Missing,
+        }
     }
 
     fn upstream(&self, path: &Path) -> Upstream {

@@ -1,6 +1,7 @@
 //! The engine as the shell sees it: load, step, and when to step again.
 
 mod by_hand;
+mod calendars;
 mod definitions;
 mod difference;
 mod dispatch;
@@ -180,6 +181,9 @@ impl Engine {
         match input {
             Input::Tick => at.stage.answer(tag, [], Reply::Done),
             Input::Apply(set) => self.apply(at, tag, &set),
+            Input::DeleteCalendar { asked, name } => {
+                self.delete_calendar(at, tag, &asked, name);
+            }
             Input::DeleteJob { asked, job } => self.delete_job(at, tag, &asked, job),
             Input::Run { asked, action, set } => self.manual(at, tag, &asked, *action, set),
             Input::RunNow { asked, job, set } => self.run_now(at, tag, &asked, (job, set)),

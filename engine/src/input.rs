@@ -34,6 +34,11 @@ pub enum Input {
     Tick,
     /// Definitions to apply. Answered by [`Reply::Applied`].
     Apply(Box<ApplySet>),
+    /// Answered by [`Reply::Deleted`]; refused while something uses it.
+    DeleteCalendar {
+        asked: Asked,
+        name: String,
+    },
     /// Answered by [`Reply::Deleted`].
     DeleteJob {
         asked: Asked,
@@ -239,8 +244,17 @@ pub enum RefusalKind {
 pub struct Applied {
     pub changes: Vec<JobChange>,
     pub groups: Vec<GroupChange>,
+    pub calendars: Vec<CalendarChange>,
     pub unchanged: u32,
     pub warnings: Vec<String>,
+}
+
+/// One calendar that an apply makes or changes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CalendarChange {
+    pub calendar: String,
+    pub created: bool,
+    pub details: Vec<String>,
 }
 
 /// One group whose own document an apply makes or changes.

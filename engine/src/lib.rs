@@ -2,6 +2,7 @@
 //! no randomness of its own.
 
 pub mod apply;
+pub mod calendars;
 pub mod catalog;
 pub mod edge;
 mod engine;

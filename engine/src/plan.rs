@@ -2,6 +2,7 @@
 //! the jobs' definitions: it knows no row, no state and no clock.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use hera_common::id::JobId;
 use hera_common::limits::BINDINGS_MAX;
@@ -28,7 +29,7 @@ pub use interval::{DataInterval, data_interval};
 pub use memo::Memo;
 pub use source::{Source, source};
 
-use crate::time::Piecewise;
+use crate::time::{BusinessDays, Piecewise};
 use memo::{Job, Need, Stop};
 use zone::{MS_MAX, MS_MIN};
 
@@ -41,6 +42,8 @@ pub struct Node<S = Piecewise> {
     pub zone: TimeZone,
     /// None: the job has no schedule in its newest revision.
     pub schedule: Option<S>,
+    /// Which days are business days for its data and offsets.
+    pub calendar: Option<Arc<BusinessDays>>,
     pub edges: Vec<Edge>,
     /// The upstream whose versions are this job's; for a job without a schedule, and one of its edges.
     pub baseline: Option<JobId>,
@@ -74,6 +77,11 @@ pub trait Slots {
 
     /// The oldest slot after an instant.
     fn oldest_after(&self, after: Version) -> Option<Version>;
+
+    /// Whether there may be slots in `[from, to)` that nobody knows, since a calendar ends before.
+    fn unknown_between(&self, _from: Version, _to: Version) -> bool {
+        false
+    }
 }
 
 impl Slots for Piecewise {
@@ -87,6 +95,10 @@ impl Slots for Piecewise {
 
     fn oldest_after(&self, after: Version) -> Option<Version> {
         self.next_after(after)
+    }
+
+    fn unknown_between(&self, from: Version, to: Version) -> bool {
+        self.unknown_between(from, to)
     }
 }
 
@@ -121,6 +133,8 @@ pub enum PlanError {
     Circle { job: JobId },
     #[error("the versions of job {job} lie too far apart to be found")]
     TooFar { job: JobId },
+    #[error("the calendar of job {job} ends before a day that it has to know")]
+    PastCalendar { job: JobId },
     #[error("edge {edge} of job {job} binds more than {max} versions", max = BINDINGS_MAX)]
     TooMany { job: JobId, edge: usize },
 }
@@ -134,6 +148,7 @@ impl PlanError {
             | Self::NoSource { job }
             | Self::Circle { job }
             | Self::TooFar { job }
+            | Self::PastCalendar { job }
             | Self::TooMany { job, .. } => job,
         }
     }
@@ -204,7 +219,9 @@ impl<'a, S: Slots> Plan<'a, S> {
         self.settled(|plan| {
             let job = plan.job(job)?;
             let found = plan.range_cut(job.seat, from, to, max)?;
-            found.into_iter().map(|planned| plan.planned_version(job, planned)).collect()
+            let found: Result<Vec<_>, Stop> =
+                found.into_iter().map(|planned| plan.planned_version(job, planned)).collect();
+            plan.known(job, found?)
         })
     }
 
@@ -238,7 +255,8 @@ impl<'a, S: Slots> Plan<'a, S> {
         let at = version.ms().clamp(MS_MIN, MS_MAX);
         self.settled(|plan| {
             let job = plan.job(job)?;
-            plan.bind_all(job, at)
+            let bound = plan.bind_all(job, at)?;
+            plan.known(job, bound)
         })
     }
 
@@ -255,7 +273,8 @@ impl<'a, S: Slots> Plan<'a, S> {
         self.settled(|plan| {
             let job = plan.job(job)?;
             let newest = plan.last_before(job.seat, before, MS_MIN)?;
-            newest.map(|planned| plan.planned_version(job, planned)).transpose()
+            let newest = newest.map(|planned| plan.planned_version(job, planned)).transpose()?;
+            plan.known(job, newest)
         })
     }
 

@@ -1,15 +1,19 @@
 //! When a job is due: cron expressions, zones, and the one function that turns a schedule into slots.
 //! Knows no clock, no job and no store: every instant is an argument.
 
+mod business;
 pub mod cron;
 pub mod note;
 pub mod piecewise;
+mod roll;
 pub mod rule;
 pub mod schedule;
 pub mod slots;
 mod walk;
 pub mod zone;
 
+pub use business::BusinessDays;
+pub(crate) use business::number as day_number;
 pub use cron::{Cron, CronError, CronField, CronForm};
 pub use hera_common::schedule::{DstGap, DstOverlap, DstPolicy};
 pub use note::{SlotNote, note};

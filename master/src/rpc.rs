@@ -1,6 +1,7 @@
 //! The gRPC border: each call is parse, ask, answer. Messages of the contract are named here and nowhere else.
 
 mod action;
+mod calendar;
 mod cluster;
 mod from_wire;
 mod group;
@@ -16,6 +17,7 @@ use hera_proto::v1;
 use hera_proto::{MESSAGE_BYTES_MAX, v1::action_service_server::ActionServiceServer};
 use tonic::server::NamedService;
 use tonic::service::Routes;
+use v1::calendar_service_server::CalendarServiceServer;
 use v1::cluster_service_server::ClusterServiceServer;
 use v1::group_service_server::GroupServiceServer;
 use v1::job_service_server::JobServiceServer;
@@ -32,8 +34,9 @@ pub(crate) struct Rpc {
 }
 
 /// Our services by name, for health.
-pub(crate) const NAMES: [&str; 7] = [
+pub(crate) const NAMES: [&str; 8] = [
     ActionServiceServer::<Rpc>::NAME,
+    CalendarServiceServer::<Rpc>::NAME,
     ClusterServiceServer::<Rpc>::NAME,
     GroupServiceServer::<Rpc>::NAME,
     JobServiceServer::<Rpc>::NAME,
@@ -55,6 +58,7 @@ pub(crate) fn routes(service: &Service) -> Routes {
     Routes::new(sized!(WorkerServiceServer))
         .add_service(sized!(JobServiceServer))
         .add_service(sized!(GroupServiceServer))
+        .add_service(sized!(CalendarServiceServer))
         .add_service(sized!(ActionServiceServer))
         .add_service(sized!(RunServiceServer))
         .add_service(sized!(ClusterServiceServer))

@@ -3,6 +3,7 @@
 
 pub(crate) mod action;
 pub(crate) mod apply;
+pub(crate) mod calendar;
 pub(crate) mod cluster;
 pub(crate) mod fault;
 pub(crate) mod filter;

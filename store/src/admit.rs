@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use hera_common::action::{Action, Binding};
 use hera_common::attempt::{Attempt, AttemptState};
 use hera_common::audit::AuditRow;
+use hera_common::calendar::CalendarRow;
 use hera_common::id::{ActionId, Fence, JobId, Revision};
 use hera_common::job::{Cursor, Gap, GroupRow, JobRow, RevisionRow};
 use hera_common::run::Run;
@@ -28,6 +29,7 @@ pub(crate) struct Plan<'a> {
     /// One for each unit, in order.
     pub(crate) outcomes: Vec<Outcome>,
     pub(crate) groups: Vec<Change<'a, GroupRow>>,
+    pub(crate) calendars: Vec<&'a CalendarRow>,
     pub(crate) jobs: Vec<Change<'a, JobRow>>,
     pub(crate) revisions: Vec<&'a RevisionRow>,
     pub(crate) cursors: Vec<Change<'a, Cursor>>,
@@ -85,6 +87,7 @@ pub(crate) fn admit(batch: &Batch, found: Found) -> Result<Plan<'_>, Broken> {
 struct Walk<'a> {
     marks: Marks,
     groups: Table<'a, GroupRow>,
+    calendars: BTreeMap<(&'a str, Revision), &'a CalendarRow>,
     jobs: Table<'a, JobRow>,
     revisions: BTreeMap<(JobId, Revision), &'a RevisionRow>,
     cursors: Table<'a, Cursor>,
@@ -104,6 +107,7 @@ impl<'a> Walk<'a> {
         Self {
             marks: found.marks,
             groups: Table::unread(),
+            calendars: BTreeMap::new(),
             jobs: Table::read(found.jobs),
             revisions: BTreeMap::new(),
             cursors: Table::read(found.cursors),
@@ -157,6 +161,7 @@ impl<'a> Walk<'a> {
             | Write::Output(..)
             | Write::Gap(_)
             | Write::Revision(_)
+            | Write::Calendar(_)
             | Write::Audit(_) => true,
         }
     }
@@ -210,6 +215,13 @@ impl<'a> Walk<'a> {
                     format!("revision {} of job {} is made twice", row.revision, row.job)
                 })
             }
+            Write::Calendar(row) => {
+                let key = (row.name.as_str(), row.revision);
+                let twice = self.calendars.insert(key, row).is_some();
+                holds(!twice, || {
+                    format!("revision {} of calendar {} is made twice", row.revision, row.name)
+                })
+            }
             Write::Group(put, row) => self.groups.put(*put, row, any_change),
             Write::Worker(put, row) => self.workers.put(*put, row, rules::worker_change),
             Write::Audit(row) => {
@@ -250,6 +262,7 @@ impl<'a> Walk<'a> {
         Ok(Plan {
             outcomes,
             groups: self.groups.changes().0,
+            calendars: self.calendars.into_values().collect(),
             jobs: self.jobs.changes().0,
             revisions: self.revisions.into_values().collect(),
             cursors: self.cursors.changes().0,

@@ -166,9 +166,13 @@ fn drain_within(text: String) -> Result<Duration, ConfigError> {
         Ok(Shift::Elapsed { ms }) => u64::try_from(ms)
             .map(Duration::from_millis)
             .map_err(|_negative| ConfigError::DrainWithin(text)),
-        Ok(Shift::Days { .. } | Shift::Months { .. } | Shift::Slots { .. }) | Err(_) => {
-            Err(ConfigError::DrainWithin(text))
-        }
+        Ok(
+            Shift::Days { .. }
+            | Shift::BusinessDays { .. }
+            | Shift::Months { .. }
+            | Shift::Slots { .. },
+        )
+        | Err(_) => Err(ConfigError::DrainWithin(text)),
     }
 }
 

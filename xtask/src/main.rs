@@ -9,6 +9,7 @@ mod pg;
 mod sim;
 mod test;
 mod tidy;
+mod zones;
 
 use std::process::ExitCode;
 
@@ -38,6 +39,8 @@ enum Command {
     ///
     /// One seed is one history, and tells the same each time: `--seed K` tells it whole.
     Sim(sim::Arguments),
+    /// Tries slots round every change of the clocks of every zone from 1970 to 2100; the tests take a part of them.
+    Zones,
     /// Starts, stops and finds the PostgreSQL server that tests share when they are run by hand.
     #[command(subcommand)]
     Pg(pg::Command),
@@ -49,6 +52,7 @@ fn main() -> ExitCode {
         Command::Ci => ci::run(),
         Command::Tidy => tidy::run(),
         Command::Sim(arguments) => sim::run(&arguments),
+        Command::Zones => zones::run(),
         Command::Pg(command) => pg::run(&command),
     };
     done.unwrap_or_else(|error| {

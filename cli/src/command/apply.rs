@@ -89,23 +89,32 @@ pub(super) async fn apply(
             wire::jobs(channel).apply(request).await
         })
         .await?;
-    let v1::ApplyResponse { changes, warnings, unchanged, groups } = answer;
+    let v1::ApplyResponse { changes, warnings, unchanged, groups, calendars } = answer;
     let groups = groups.into_iter().map(wire::group_change).map(Ok);
-    let changes = groups.chain(changes.into_iter().map(wire::change)).collect::<Result<_, _>>()?;
+    let calendars = calendars.into_iter().map(wire::calendar_change).map(Ok);
+    let changes = calendars
+        .chain(groups)
+        .chain(changes.into_iter().map(wire::change))
+        .collect::<Result<_, _>>()?;
     Ok(Applied { changes, warnings, unchanged })
 }
 
 /// `groups: 1 revised; jobs: 2 created, 1 deleted, 9 unchanged`.
 pub(super) fn summary(changes: &[Change], unchanged: u32) -> String {
+    let (calendars, others): (Vec<_>, Vec<_>) =
+        changes.iter().partition(|change| change.calendar.is_some());
     let (groups, jobs): (Vec<_>, Vec<_>) =
-        changes.iter().partition(|change| change.group.is_some());
-    let (groups, mut jobs) = (counts(&groups), counts(&jobs));
+        others.into_iter().partition(|change| change.group.is_some());
+    let (calendars, groups, mut jobs) = (counts(&calendars), counts(&groups), counts(&jobs));
     if unchanged > 0 || jobs.is_empty() {
         jobs.push(format!("{unchanged} unchanged"));
     }
-    let groups =
-        if groups.is_empty() { String::new() } else { format!("groups: {}; ", groups.join(", ")) };
-    format!("{groups}jobs: {}", jobs.join(", "))
+    let said = |noun: &str, counts: &[String]| match counts {
+        [] => String::new(),
+        counts => format!("{noun}: {}; ", counts.join(", ")),
+    };
+    let (calendars, groups) = (said("calendars", &calendars), said("groups", &groups));
+    format!("{calendars}{groups}jobs: {}", jobs.join(", "))
 }
 
 fn counts(changes: &[&Change]) -> Vec<String> {
@@ -129,6 +138,7 @@ mod tests {
             kind,
             job: group.is_none().then(|| "a/b".to_owned()),
             group: group.map(str::to_owned),
+            calendar: None,
             was: None,
             revision: None,
             details: Vec::new(),

@@ -6,17 +6,20 @@ use hera_proto::v1;
 use super::wire;
 use crate::client::{Client, Repeat};
 use crate::exit::{Exit, Failure};
+use crate::output::keys::WholeCalendar;
 use crate::output::keys::action_name;
 use crate::output::{WholeAction, WholeRun};
 use crate::session::Session;
 
-/// Tell all about one job, group, action or run
+/// Tell all about one job, group, calendar, action or run
 #[derive(Debug, Subcommand)]
 pub(crate) enum Describe {
     /// A job: its definition, its neighbours, its next slots
     Job(Job),
     /// A group: its owner, its own config and defaults
     Group(Group),
+    /// A calendar: its days, its jobs, its edits
+    Calendar(Calendar),
     /// An action: its state, what it waits for, its runs
     Action(Action),
     /// A run: its state, its attempts, and what they left in $HERA_OUTPUT
@@ -33,6 +36,12 @@ pub(crate) struct Job {
 pub(crate) struct Group {
     /// Its path
     group: String,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Calendar {
+    /// Its name
+    name: String,
 }
 
 #[derive(Debug, Args)]
@@ -58,6 +67,9 @@ impl Describe {
             Self::Group(Group { group }) => {
                 let whole = wire::whole_group(group_of(&client, group).await?)?;
                 session.out.one(&whole)?;
+            }
+            Self::Calendar(Calendar { name }) => {
+                session.out.one(&whole_calendar(&client, name).await?)?;
             }
             Self::Action(Action { action }) => {
                 let whole = whole_action(&client, action.clone()).await?;
@@ -100,6 +112,19 @@ async fn group_of(client: &Client, path: String) -> Result<v1::Group, Failure> {
         })
         .await?;
     wire::need(answer.group, "group")
+}
+
+async fn whole_calendar(client: &Client, name: String) -> Result<WholeCalendar, Failure> {
+    let answer = client
+        .ask(Repeat::Safe, v1::GetCalendarRequest { name }, async |channel, request| {
+            wire::calendars(channel).get_calendar(request).await
+        })
+        .await?;
+    let v1::GetCalendarResponse { calendar, days, revisions } = answer;
+    let calendar = wire::need(calendar, "calendar")?;
+    let spec = wire::document("the definition", &calendar.spec_json)?;
+    let revisions = revisions.into_iter().map(wire::calendar_revision).collect::<Result<_, _>>()?;
+    Ok(WholeCalendar { calendar: wire::calendar(calendar), days, spec, revisions })
 }
 
 async fn whole_action(client: &Client, action: String) -> Result<WholeAction, Failure> {

@@ -2,6 +2,7 @@
 
 mod actions;
 mod attempts;
+mod calendars;
 mod groups;
 mod jobs;
 mod queue;
@@ -16,13 +17,15 @@ use crate::exit::{Exit, Failure};
 use crate::output::{Format, Listed, Out};
 use crate::session::Session;
 
-/// List jobs, groups, actions, runs, attempts, workers or the queue
+/// List jobs, groups, calendars, actions, runs, attempts, workers or the queue
 #[derive(Debug, Subcommand)]
 pub(crate) enum Get {
     #[command(visible_alias = "job")]
     Jobs(jobs::Jobs),
     #[command(visible_alias = "group")]
     Groups(groups::Groups),
+    #[command(visible_alias = "calendar")]
+    Calendars(calendars::Calendars),
     #[command(visible_alias = "action")]
     Actions(actions::Actions),
     #[command(visible_alias = "run")]
@@ -39,6 +42,7 @@ impl Get {
         match self {
             Self::Jobs(command) => command.execute(session).await,
             Self::Groups(command) => command.execute(session).await,
+            Self::Calendars(command) => command.execute(session).await,
             Self::Actions(command) => command.execute(session).await,
             Self::Runs(command) => command.execute(session).await,
             Self::Attempts(command) => command.execute(session).await,

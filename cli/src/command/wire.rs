@@ -6,8 +6,9 @@ use tonic::transport::Channel;
 
 use crate::exit::Failure;
 use crate::output::keys::{
-    Action, Attempt, AuditEntry, BesideAction, BesideRun, Binding, Change, Cluster, Group, Instant,
-    Job, Queued, Revision, Run, RunNumber, Slot, WholeGroup, WholeJob, Why, Worker, shown,
+    Action, Attempt, AuditEntry, BesideAction, BesideRun, Binding, Calendar, CalendarRevision,
+    Change, Cluster, Group, Instant, Job, Queued, Revision, Run, RunNumber, Slot, WholeGroup,
+    WholeJob, Why, Worker, shown,
 };
 
 /// Makes a function that gives a service's client, with the limits of the contract.
@@ -24,6 +25,7 @@ macro_rules! services {
 services! {
     groups => group_service_client::GroupServiceClient,
     jobs => job_service_client::JobServiceClient,
+    calendars => calendar_service_client::CalendarServiceClient,
     actions => action_service_client::ActionServiceClient,
     runs => run_service_client::RunServiceClient,
     cluster => cluster_service_client::ClusterServiceClient,
@@ -239,6 +241,7 @@ pub(super) fn job(job: v1::Job) -> (Job, String) {
         schedule,
         kind,
         description,
+        warnings,
     } = job;
     let job = Job {
         id,
@@ -254,6 +257,7 @@ pub(super) fn job(job: v1::Job) -> (Job, String) {
         upstream,
         downstream,
         next_slots: next_slots_ms.into_iter().map(Instant::from_ms).collect(),
+        warnings,
     };
     (job, spec_json)
 }
@@ -264,7 +268,7 @@ pub(super) fn whole_job(message: v1::Job) -> Result<WholeJob, Failure> {
 }
 
 /// A JSON document; null where there is none.
-fn document(what: &str, text: &str) -> Result<serde_json::Value, Failure> {
+pub(super) fn document(what: &str, text: &str) -> Result<serde_json::Value, Failure> {
     if text.is_empty() {
         return Ok(serde_json::Value::Null);
     }
@@ -294,6 +298,24 @@ pub(super) fn audit_entry(entry: v1::AuditEntry) -> Result<AuditEntry, Failure> 
         why: some(why),
         old: document("what was before", &old_json.unwrap_or_default())?,
         new: document("what is after", &new_json.unwrap_or_default())?,
+    })
+}
+
+pub(super) fn calendar(calendar: v1::Calendar) -> Calendar {
+    let v1::Calendar { name, revision, description, valid_until, of, jobs, spec_json: _ } =
+        calendar;
+    let (description, valid_until) = (some(description), some(valid_until));
+    Calendar { calendar: name, revision, description, valid_until, of, jobs }
+}
+
+pub(super) fn calendar_revision(row: v1::CalendarRevision) -> Result<CalendarRevision, Failure> {
+    let v1::CalendarRevision { revision, since_ms, spec_json, actor, why } = row;
+    Ok(CalendarRevision {
+        revision,
+        since: Instant::from_ms(since_ms),
+        actor: some(actor),
+        why: some(why),
+        spec: document("the definition", &spec_json)?,
     })
 }
 
@@ -390,13 +412,24 @@ pub(super) fn change(change: v1::Change) -> Result<Change, Failure> {
         }
     };
     let revision = (revision > 0).then_some(revision);
-    Ok(Change { kind, job: Some(job), group: None, was: some(was), revision, details })
+    Ok(Change { job: Some(job), was: some(was), revision, ..of_set(kind, details) })
 }
 
 pub(super) fn group_change(change: v1::GroupChange) -> Change {
     let v1::GroupChange { group, created, details } = change;
     let kind = if created { "created" } else { "revised" };
-    Change { kind, job: None, group: Some(group), was: None, revision: None, details }
+    Change { group: Some(group), ..of_set(kind, details) }
+}
+
+pub(super) fn calendar_change(change: v1::CalendarChange) -> Change {
+    let v1::CalendarChange { calendar, created, details } = change;
+    let kind = if created { "created" } else { "revised" };
+    Change { calendar: Some(calendar), ..of_set(kind, details) }
+}
+
+/// A change of what is no job.
+fn of_set(kind: &'static str, details: Vec<String>) -> Change {
+    Change { kind, job: None, group: None, calendar: None, was: None, revision: None, details }
 }
 
 #[cfg(test)]

@@ -188,6 +188,8 @@ pub(crate) struct Job {
     pub upstream: Vec<String>,
     pub downstream: Vec<String>,
     pub next_slots: Vec<Instant>,
+    /// What a person should know before it hurts.
+    pub warnings: Vec<String>,
 }
 
 /// A job with its whole definition, after all that it inherits.
@@ -243,6 +245,37 @@ pub(crate) struct AuditEntry {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(crate) struct Calendar {
+    pub calendar: String,
+    pub revision: i64,
+    pub description: Option<String>,
+    /// The last day that it knows; None: for ever.
+    pub valid_until: Option<String>,
+    pub of: Vec<String>,
+    pub jobs: Vec<String>,
+}
+
+/// A calendar with its next days, its definition and its edits.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(crate) struct WholeCalendar {
+    #[serde(flatten)]
+    pub calendar: Calendar,
+    pub days: Vec<String>,
+    pub spec: serde_json::Value,
+    pub revisions: Vec<CalendarRevision>,
+}
+
+/// One edit of a calendar; without a definition it was deleted.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(crate) struct CalendarRevision {
+    pub revision: i64,
+    pub since: Instant,
+    pub actor: Option<String>,
+    pub why: Option<String>,
+    pub spec: serde_json::Value,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct Worker {
     pub id: i64,
     pub name: String,
@@ -290,9 +323,10 @@ pub(crate) struct Cluster {
 pub(crate) struct Change {
     /// `created`, `revised`, `renamed`, `deleted`, `opened` or `closed`.
     pub kind: &'static str,
-    /// None: it is about a group.
+    /// None: it is about a group or a calendar.
     pub job: Option<String>,
     pub group: Option<String>,
+    pub calendar: Option<String>,
     /// The path before, of a renamed job.
     pub was: Option<String>,
     /// Of a job.
@@ -303,8 +337,17 @@ pub(crate) struct Change {
 impl Change {
     /// A job that is no more.
     pub(crate) fn deleted(job: String) -> Self {
-        let (group, was, revision, details) = (None, None, None, Vec::new());
-        Self { kind: "deleted", job: Some(job), group, was, revision, details }
+        Self { job: Some(job), ..Self::of_nothing() }
+    }
+
+    /// A calendar that is no more.
+    pub(crate) fn of_calendar(calendar: String) -> Self {
+        Self { calendar: Some(calendar), ..Self::of_nothing() }
+    }
+
+    fn of_nothing() -> Self {
+        let (job, group, calendar, was, revision) = (None, None, None, None, None);
+        Self { kind: "deleted", job, group, calendar, was, revision, details: Vec::new() }
     }
 }
 

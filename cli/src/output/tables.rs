@@ -1,6 +1,7 @@
 //! How each thing looks to people: its columns, and its lines when all of it is told.
 
 mod action;
+mod calendar;
 mod cluster;
 mod job;
 mod run;

@@ -4,12 +4,14 @@
 use std::collections::BTreeMap;
 
 use super::attach::{Contents, attach};
+use super::calendar::CalendarDoc;
 use super::file::{FileDoc, FileJob};
 use super::group::GroupDoc;
 use super::job::JobDoc;
 use super::place::{DocError, FieldError, Place, Places, join};
 use super::resolve::{Around, CalendarThere, Upstream, effective, resolve};
 use super::settings::DataDoc;
+use crate::calendar::{CalendarSpec, DaySet};
 use crate::limits::APPLY_JOBS_MAX;
 use crate::path::Path;
 use crate::spec::JobSpec;
@@ -28,9 +30,18 @@ pub trait Known {
     fn upstream(&self, path: &Path) -> Upstream;
 
     /// A calendar that is not in the set.
-    fn calendar(&self, _name: &str) -> CalendarThere {
-        CalendarThere::Missing
+    fn calendar(&self, _name: &str) -> KnownCalendar {
+        KnownCalendar::Missing
     }
+}
+
+/// What is known of a calendar.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum KnownCalendar {
+    Missing,
+    There(CalendarDoc),
+    /// Not to be told here: a command line that has not asked the master.
+    Unasked,
 }
 
 /// For a look at files before the master is asked: nothing is known, and nothing is missed.
@@ -46,8 +57,8 @@ impl Known for Unknown {
         Upstream::Unasked
     }
 
-    fn calendar(&self, _name: &str) -> CalendarThere {
-        CalendarThere::Unasked
+    fn calendar(&self, _name: &str) -> KnownCalendar {
+        KnownCalendar::Unasked
     }
 }
 
@@ -58,6 +69,8 @@ pub struct Applied {
     pub groups: BTreeMap<Path, AppliedGroup>,
     /// In the order of their paths.
     pub jobs: Vec<AppliedJob>,
+    /// The calendars that the files define, by name.
+    pub calendars: BTreeMap<String, CalendarDoc>,
 }
 
 /// A group that the set names.
@@ -137,10 +150,17 @@ pub fn apply_set(
         Some(data) => Upstream::There { data: *data },
         None => known.upstream(path),
     };
-    let calendar = |name: &str| known.calendar(name);
+    let calendars = calendars(files, known, &mut problems);
+    let calendar = |name: &str| match known.calendar(name) {
+        _other if calendars.contains_key(name) => CalendarThere::There,
+        KnownCalendar::Missing => CalendarThere::Missing,
+        KnownCalendar::There(_) => CalendarThere::There,
+        KnownCalendar::Unasked => CalendarThere::Unasked,
+    };
     let mut jobs = Vec::new();
     for file in files {
-        let chain = chains.of(&file.group);
+        let Some(group) = &file.group else { continue };
+        let chain = chains.of(group);
         let around = Around { chain: &chain, upstream: &upstream, calendar: &calendar };
         for job in &file.jobs {
             let place = JobPlace::new(file, job);
@@ -158,7 +178,7 @@ pub fn apply_set(
     }
     if problems.is_empty() {
         jobs.sort_by(|left, right| left.doc.path.cmp(&right.doc.path));
-        return Ok(Applied { groups, jobs });
+        return Ok(Applied { groups, jobs, calendars });
     }
     problems.sort();
     Err(problems)
@@ -205,7 +225,8 @@ fn declared<K: Known>(
 ) -> BTreeMap<Path, Option<DataDoc>> {
     let mut declared = BTreeMap::new();
     for file in files {
-        let chain = chains.of(&file.group);
+        let Some(group) = &file.group else { continue };
+        let chain = chains.of(group);
         for job in &file.jobs {
             declared.insert(job.path.clone(), effective(&job.settings, &chain).data);
         }
@@ -221,11 +242,12 @@ fn groups(
 ) -> BTreeMap<Path, AppliedGroup> {
     let mut groups: BTreeMap<Path, (GroupDoc, Vec<&FileDoc>)> = BTreeMap::new();
     for file in files {
-        let (group, before) = groups.entry(file.group.clone()).or_default();
+        let Some(path) = &file.group else { continue };
+        let (group, before) = groups.entry(path.clone()).or_default();
         for field in group.add(&file.own) {
             let first = before.iter().find(|earlier| earlier.says(&field));
             let other = first.map_or_else(String::new, |first| first.told_at(&field));
-            let problem = format!("group `{}` has another value {other}", file.group);
+            let problem = format!("group `{path}` has another value {other}");
             problems.push(file.error(FieldError::new(file.written(&field), problem)));
         }
         before.push(file);
@@ -260,6 +282,43 @@ fn over(said: GroupDoc, files: &[&FileDoc], stored: GroupDoc) -> (GroupDoc, Vec<
         defaults = defaults.or(&stored.defaults);
     }
     (GroupDoc { config, defaults, owner }, kept)
+}
+
+/// The calendars of the set: each once, made of such as are there, and none of itself.
+fn calendars(
+    files: &[FileDoc],
+    known: &impl Known,
+    problems: &mut Vec<DocError>,
+) -> BTreeMap<String, CalendarDoc> {
+    let mut found: BTreeMap<String, CalendarDoc> = BTreeMap::new();
+    let mut places: BTreeMap<&str, String> = BTreeMap::new();
+    let written = || files.iter().flat_map(|file| file.calendars.iter().map(move |c| (file, c)));
+    for (file, calendar) in written() {
+        let field = format!("calendars[{}].name", calendar.number);
+        if let Some(first) = places.get(calendar.name.as_str()) {
+            let problem = format!("calendar `{}` is also {first}", calendar.name);
+            problems.push(file.error(FieldError::new(&field, problem)));
+            continue;
+        }
+        places.insert(&calendar.name, file.told_at(&field));
+        found.insert(calendar.name.clone(), calendar.doc.clone());
+    }
+    let spec = |name: &str| match found.get(name) {
+        Some(doc) => Some(doc.spec()),
+        None => match known.calendar(name) {
+            KnownCalendar::There(doc) => Some(doc.spec()),
+            KnownCalendar::Missing => None,
+            // As good as any: the master will tell.
+            KnownCalendar::Unasked => Some(CalendarSpec::default()),
+        },
+    };
+    for (file, calendar) in written() {
+        if let Err(error) = DaySet::resolve(&calendar.name, &spec) {
+            let field = format!("calendars[{}].of", calendar.number);
+            problems.push(file.error(FieldError::new(field, error.to_string())));
+        }
+    }
+    found
 }
 
 impl FileDoc {

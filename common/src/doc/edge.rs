@@ -115,7 +115,10 @@ impl BindParts {
         let to = self.to.ok_or_else(|| wants("to"))?;
         for (field, bound) in [("from", from), ("to", to)] {
             if matches!(bound, Shift::Slots { .. }) {
-                return Err((field, "a window is of time: write s, min, h, d or mo".to_owned()));
+                return Err((
+                    field,
+                    "a window is of time: write s, min, h, d, bd or mo".to_owned(),
+                ));
             }
         }
         if is_empty(from, to) {
@@ -129,11 +132,15 @@ impl BindParts {
 fn is_empty(from: Shift, to: Shift) -> bool {
     let sign = |shift| match shift {
         Shift::Elapsed { ms } => ms.signum(),
-        Shift::Days { n } | Shift::Months { n } | Shift::Slots { n } => i64::from(n.signum()),
+        Shift::Days { n }
+        | Shift::BusinessDays { n }
+        | Shift::Months { n }
+        | Shift::Slots { n } => i64::from(n.signum()),
     };
     match (from, to) {
         (Shift::Elapsed { ms: from }, Shift::Elapsed { ms: to }) => from >= to,
         (Shift::Days { n: from }, Shift::Days { n: to })
+        | (Shift::BusinessDays { n: from }, Shift::BusinessDays { n: to })
         | (Shift::Months { n: from }, Shift::Months { n: to }) => from >= to,
         _different_units => sign(from) >= sign(to) && (sign(from) == 0 || sign(to) != sign(from)),
     }
@@ -145,6 +152,9 @@ fn bind(fields: &Fields<'_>, problems: &mut Problems<'_>) -> Option<Bind> {
     let word = fields.word::<BindWord>("bind", problems);
     let of = fields.one("of", problems, |text| match Period::from_word("of", text) {
         Ok(Period::Hour) => Err("`of: hour` is too short: use day, week or month".to_owned()),
+        Ok(Period::BusinessDay) => {
+            Err("`of: business_day` is a period of data only: use day, week or month".to_owned())
+        }
         other => other,
     });
     let n = fields.one("n", problems, |text| number(text, &BACK));

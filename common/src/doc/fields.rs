@@ -66,6 +66,11 @@ impl<'n> Fields<'n> {
         Some(Self { at: at.to_owned(), entries })
     }
 
+    /// The path of the mapping itself.
+    pub(super) fn at(&self) -> &str {
+        &self.at
+    }
+
     /// The path of the field `name`.
     pub(super) fn path(&self, name: &str) -> String {
         join(&self.at, name)

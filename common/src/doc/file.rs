@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::attach::{check_name, check_script_bytes};
+use super::calendar::FileCalendar;
 use super::edge::FileEdge;
 use super::fields::{Fields, Names, Problems, one};
 use super::group::{GroupDoc, config};
@@ -18,8 +19,8 @@ use crate::path::Path;
 use crate::spec::Kind;
 
 pub(super) const FILE: Names = Names {
-    known: &[&["group", "owner", "zone", "config", "defaults", "jobs"]],
-    later: &[&["calendars", "pools", "secrets"]],
+    known: &[&["group", "owner", "zone", "config", "defaults", "jobs", "calendars"]],
+    later: &[&["pools", "secrets"]],
 };
 pub(super) const DEFAULTS: Names =
     Names { known: &[settings::KNOWN, settings::DEFAULTS_ONLY], later: &[settings::LATER] };
@@ -50,10 +51,12 @@ pub(super) const SCRIPT: Names = Names { known: &[&["file"]], later: &[] };
 pub struct FileDoc {
     /// The file, as it is to be named in errors; folders end in `/`.
     pub name: String,
-    pub group: Path,
+    /// None: the file holds only calendars.
+    pub group: Option<Path>,
     /// What the file says of its group.
     pub own: GroupDoc,
     pub jobs: Vec<FileJob>,
+    pub calendars: Vec<FileCalendar>,
     pub(super) places: Places,
 }
 
@@ -108,17 +111,33 @@ pub fn read_file(name: &str, text: &str) -> Result<FileDoc, Vec<DocError>> {
     let mut found = problems.found;
     found.sort();
     match read {
-        Some((group, own, jobs)) if found.is_empty() => {
+        Some(read) if found.is_empty() => {
+            let Read { group, own, jobs, calendars } = read;
             let places = yaml::places(&node);
-            Ok(FileDoc { name: name.to_owned(), group, own, jobs, places })
+            Ok(FileDoc { name: name.to_owned(), group, own, jobs, calendars, places })
         }
         Some(_) | None => Err(found),
     }
 }
 
-fn document(node: &Node, problems: &mut Problems<'_>) -> Option<(Path, GroupDoc, Vec<FileJob>)> {
+/// What a file holds.
+struct Read {
+    group: Option<Path>,
+    own: GroupDoc,
+    jobs: Vec<FileJob>,
+    calendars: Vec<FileCalendar>,
+}
+
+fn document(node: &Node, problems: &mut Problems<'_>) -> Option<Read> {
     let fields = Fields::open(node, "", &FILE, problems)?;
-    if fields.node("group").is_none() {
+    let mut number = 0;
+    let calendars = fields.list("calendars", problems, |node, at, problems| {
+        number += 1;
+        FileCalendar::read(node, at, number - 1, problems)
+    });
+    let written = |name: &&str| fields.node(name).is_some();
+    let of_group = ["owner", "zone", "config", "defaults", "jobs"].iter().any(|name| written(name));
+    if fields.node("group").is_none() && (of_group || calendars.is_none()) {
         problems.add(node.place, "group", "is missing: the group that the jobs are in");
     }
     let group = fields.one("group", problems, |text| {
@@ -132,7 +151,8 @@ fn document(node: &Node, problems: &mut Problems<'_>) -> Option<(Path, GroupDoc,
         number += 1;
         job(node, at, number - 1, &in_group, problems)
     });
-    Some((group?, own, jobs.unwrap_or_default()))
+    let (jobs, calendars) = (jobs.unwrap_or_default(), calendars.unwrap_or_default());
+    Some(Read { group, own, jobs, calendars })
 }
 
 fn group_doc(fields: &Fields<'_>, problems: &mut Problems<'_>) -> GroupDoc {

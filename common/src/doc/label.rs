@@ -4,6 +4,7 @@
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::near::nearest;
+use crate::calendar::WeekDay;
 use crate::schedule::{DstGap, DstOverlap, Roll};
 use crate::spec::{CatchUp, Empty, Kind, On, Overlap, Period};
 
@@ -115,14 +116,19 @@ labels! {
         later [];
     Empty: { "skip" => Self::Skip, "ignore" => Self::Ignore } later [];
     Period: {
-        "hour" => Self::Hour, "day" => Self::Day, "week" => Self::Week, "month" => Self::Month,
-    } later ["business_day"];
+        "hour" => Self::Hour, "day" => Self::Day, "business_day" => Self::BusinessDay,
+        "week" => Self::Week, "month" => Self::Month,
+    } later [];
     CatchUp: { "all" => Self::All, "last" => Self::Last, "skip" => Self::Skip } later [];
     Overlap: { "queue" => Self::Queue, "allow" => Self::Allow }
         later ["queue_newest", "skip", "cancel_running"];
     DstGap: { "shift" => Self::Shift, "skip" => Self::Skip } later [];
     DstOverlap: { "first" => Self::First, "second" => Self::Second, "both" => Self::Both } later [];
     Roll: { "skip" => Self::Skip, "next" => Self::Next, "previous" => Self::Previous } later [];
+    WeekDay: {
+        "MON" => Self::Mon, "TUE" => Self::Tue, "WED" => Self::Wed, "THU" => Self::Thu,
+        "FRI" => Self::Fri, "SAT" => Self::Sat, "SUN" => Self::Sun,
+    } later [];
     BackoffWord: { "constant" => Self::Constant, "exponential" => Self::Exponential } later [];
     TakeoverWord: { "always" => Self::Always } later ["newest"];
     StateWord: { "open" => Self::Open, "closed" => Self::Closed } later [];

@@ -12,6 +12,7 @@ use super::schedule::{CalendarChoice, CalendarUseDoc, DstDoc};
 use super::settings::{DataDoc, RetriesDoc, Settings};
 use super::value::{Limit, Span};
 use crate::path::Path;
+use crate::shift::Shift;
 use crate::spec::{Bind, DataSpec, EdgeSpec, Empty, Period, Policy};
 
 /// What is known of an upstream job.
@@ -60,6 +61,9 @@ pub(super) fn resolve(
     let edges = edges(job, settings.data, around, &mut problems);
     versions(job, settings.data, &edges, around, &mut problems);
     let calendar = calendar(job, &settings, around, &mut problems);
+    if calendar.is_none() {
+        business_days(job, &settings, &mut problems);
+    }
     let retries = retries(&job.settings.retries, settings.retries, &mut problems);
     if !problems.is_empty() {
         return Err(problems);
@@ -176,7 +180,40 @@ fn calendar(
     if own.is_some() && used.roll.is_some() && job.schedule.is_none() {
         refuse("roll", "moves slots, and the job has no schedule".to_owned());
     }
+    let read = job.schedule.is_some()
+        || settings.data.is_some_and(|data| data.period == Period::BusinessDay)
+        || job.edges.iter().any(|edge| !in_business_days(edge).is_empty());
+    if own.is_some() && !read {
+        let problem = "is read by nothing: the job has no schedule, no data by business days, and \
+                       no offset in business days";
+        problems.push(FieldError::new("calendar", problem));
+    }
     Some(used.clone())
+}
+
+/// What counts business days must know them.
+fn business_days(job: &FileJob, settings: &Settings, problems: &mut Vec<FieldError>) {
+    let wants = "wants to know the business days: write `calendar: { exclude: NAME }` (or include) \
+                 in the job or its group's defaults, and the calendar NAME under `calendars`";
+    if settings.data.is_some_and(|data| data.period == Period::BusinessDay) {
+        problems.push(FieldError::new("data.period", format!("`business_day` {wants}")));
+    }
+    for (i, edge) in job.edges.iter().enumerate() {
+        for (part, shift) in in_business_days(edge) {
+            let problem = format!("`{shift}` {wants}");
+            problems.push(FieldError::new(format!("depends_on[{i}].{part}"), problem));
+        }
+    }
+}
+
+/// The parts of an edge that count business days.
+fn in_business_days(edge: &FileEdge) -> Vec<(&'static str, Shift)> {
+    let mut parts = vec![("offset", edge.offset)];
+    if let Some(Bind::Window { from, to }) = edge.bind {
+        parts.extend([("from", from), ("to", to)]);
+    }
+    parts.retain(|(_part, shift)| matches!(shift, Shift::BusinessDays { .. }));
+    parts
 }
 
 fn span(limit: Option<Limit>) -> Option<Span> {

@@ -7,6 +7,8 @@ use std::time::Duration;
 use jiff::tz::TimeZoneDatabase;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use super::calendar::LastDay;
+use crate::calendar::DaySpan;
 use crate::limits::ACTOR_BYTES_MAX;
 use crate::path::Path;
 use crate::schedule::{Interval, Moment};
@@ -124,6 +126,12 @@ pub(super) fn at_least_a_second(text: &str) -> Result<Span, String> {
     if span.get().is_zero() { Err(format!("`{text}` is too short: at least 1s")) } else { Ok(span) }
 }
 
+impl fmt::Display for LastDay {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
 /// `Serialize` and `Deserialize` by the text.
 macro_rules! by_text {
     ($($name:ty, $parse:expr;)+) => {$(
@@ -148,6 +156,8 @@ by_text! {
     Path, Self::parse;
     Shift, Self::parse;
     Moment, Self::parse;
+    DaySpan, Self::parse;
+    LastDay, super::calendar::last_day;
     Interval, super::schedule::interval;
 }
 

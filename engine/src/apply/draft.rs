@@ -1,5 +1,6 @@
 //! The catalog as it would be after an apply, or every reason why it cannot be.
 
+mod calendars;
 mod group;
 mod hand;
 mod link;
@@ -7,9 +8,10 @@ mod link;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use hera_common::calendar::CalendarRow;
 use hera_common::doc::{
-    Applied, AppliedJob, Around, DocError, FieldError, GroupDoc, JobDoc, JobPlace, Known as _,
-    Upstream, resolve_again,
+    Applied, AppliedJob, Around, CalendarThere, DocError, FieldError, GroupDoc, JobDoc, JobPlace,
+    Known as _, Upstream, resolve_again,
 };
 use hera_common::hand::Hands;
 use hera_common::id::{JobId, Revision, Seq};
@@ -22,7 +24,7 @@ use hera_common::unit::Marks;
 use super::ApplySet;
 use super::words::differences;
 use crate::catalog::{Catalog, Job};
-use crate::input::{GroupChange, JobChange, JobChangeKind, Refusal, RefusalKind};
+use crate::input::{CalendarChange, GroupChange, JobChange, JobChangeKind, Refusal, RefusalKind};
 use crate::plan::PlanError;
 
 /// What an apply would do.
@@ -35,6 +37,11 @@ pub struct Draft {
     pub deleted: Vec<JobId>,
     pub changes: Vec<JobChange>,
     pub group_changes: Vec<GroupChange>,
+    /// The new revisions of calendars.
+    pub calendars: Vec<CalendarRow>,
+    pub calendar_changes: Vec<CalendarChange>,
+    /// Jobs whose definitions stay, and whose calendars change.
+    pub recounted: BTreeSet<JobId>,
     pub unchanged: u32,
     pub warnings: Vec<String>,
 }
@@ -116,6 +123,9 @@ pub fn draft(
             deleted: Vec::new(),
             changes: Vec::new(),
             group_changes: Vec::new(),
+            calendars: Vec::new(),
+            calendar_changes: Vec::new(),
+            recounted: BTreeSet::new(),
             unchanged: 0,
             warnings: Vec::new(),
         },
@@ -124,6 +134,7 @@ pub fn draft(
         refusals: Vec::new(),
         others: Vec::new(),
     };
+    drafting.calendars(&set.applied);
     drafting.groups(&set.applied);
     drafting.renames(&set.applied);
     for job in &set.applied.jobs {
@@ -133,6 +144,7 @@ pub fn draft(
         drafting.prune(&set.applied);
     }
     drafting.others(&set.applied);
+    drafting.recounted();
     drafting.link();
     drafting.done()
 }
@@ -339,7 +351,10 @@ impl<'a> Drafting<'a> {
             let chain: Vec<GroupDoc> =
                 self.draft.catalog.chain(&job.row.path).into_iter().cloned().collect();
             let upstream = |path: &Path| -> Upstream { self.draft.catalog.upstream(path) };
-            let calendar = |name: &str| self.draft.catalog.calendar(name);
+            let calendar = |name: &str| match self.draft.catalog.calendars.get(name) {
+                Some(_doc) => CalendarThere::There,
+                None => CalendarThere::Missing,
+            };
             let around = Around { chain: &chain, upstream: &upstream, calendar: &calendar };
             doc = resolve_again(&doc, &around).map_err(first)?;
         }
@@ -391,6 +406,7 @@ impl<'a> Drafting<'a> {
         if !self.draft.jobs.is_empty()
             || !self.draft.deleted.is_empty()
             || !self.draft.groups.is_empty()
+            || !self.draft.calendars.is_empty()
         {
             self.draft.catalog.edition += 1;
         }

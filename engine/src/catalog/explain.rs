@@ -4,6 +4,7 @@ use hera_common::doc::FieldError;
 use hera_common::limits::BINDINGS_MAX;
 
 use super::Catalog;
+use crate::calendars::LATEST;
 use crate::plan::PlanError;
 
 impl Catalog {
@@ -32,6 +33,19 @@ impl Catalog {
                 "the versions of its upstream jobs lie too far apart to be found: \
                  bind a job that has versions more often",
             ),
+            PlanError::PastCalendar { job } => {
+                let spec = self.jobs.get(&job).and_then(|job| job.spec.as_ref());
+                let used = spec.and_then(|spec| spec.calendar.as_ref());
+                let days = used.and_then(|used| self.calendars.days(used, LATEST));
+                let until = days.and_then(|days| days.valid_until());
+                let until = until.map(|until| format!(" after {until}")).unwrap_or_default();
+                let name = used.map(|used| format!(" {}", used.name)).unwrap_or_default();
+                let problem = format!(
+                    "calendar{name} knows no day{until}, and a version needs one: apply the calendar \
+                     with a later `valid_until`"
+                );
+                FieldError::new("calendar", problem)
+            }
             PlanError::TooMany { edge, .. } => {
                 let problem = format!(
                     "it binds more than {BINDINGS_MAX} versions: take a shorter window, or a job with fewer versions"

@@ -5,12 +5,14 @@ use std::sync::Arc;
 
 use hera_common::action::ActionState;
 use hera_common::audit::{Asked, AuditRow};
+use hera_common::doc::CalendarDoc;
 use hera_common::id::{JobId, Seq};
 use hera_common::job::Cursor;
 use hera_common::limits::{PLAN_AHEAD, PLAN_AHEAD_ROWS_MAX};
 use hera_common::time::{Version, Wall};
 use hera_common::unit::{Put, Write};
 
+use super::calendars::audit;
 use super::generate::{after, ahead};
 use super::missed::{Missed, missed, span};
 use super::{At, Engine};
@@ -54,6 +56,7 @@ impl Engine {
         let applied = Applied {
             changes: drafted.changes.clone(),
             groups: drafted.group_changes.clone(),
+            calendars: drafted.calendar_changes.clone(),
             unchanged: drafted.unchanged,
             warnings: drafted.warnings.clone(),
         };
@@ -125,6 +128,14 @@ impl Engine {
             let put = if group.new { Put::Insert } else { Put::Update };
             at.stage.write(unit, Write::Group(put, Box::new(group.row.clone())));
         }
+        for row in &drafted.calendars {
+            let old = self.catalog.calendars.get(&row.name).map(CalendarDoc::to_json);
+            at.stage.write(unit, Write::Audit(Box::new(audit(row, "apply", old))));
+            at.stage.write(unit, Write::Calendar(Box::new(row.clone())));
+        }
+        for &job in &drafted.recounted {
+            at.stage.touch(unit, job);
+        }
         for job in &drafted.jobs {
             let Some(stored) = drafted.catalog.jobs.get_mut(&job.id) else { continue };
             let stored = Arc::make_mut(stored);
@@ -172,7 +183,7 @@ impl Engine {
             BTreeMap::new()
         };
         let changed = drafted.jobs.iter().filter(|job| job.revision.is_some()).map(|job| job.id);
-        let mut affected = catalog.closure(changed);
+        let mut affected = catalog.closure(changed.chain(drafted.recounted.iter().copied()));
         // What a closed job has ahead is taken away; opened, it is planned again.
         affected.extend(drafted.jobs.iter().map(|job| job.id).filter(|&id| {
             let open = |catalog: &Catalog| catalog.jobs.get(&id).map(|job| job.row.open);
@@ -190,7 +201,8 @@ impl Engine {
                     self.plan_job(at, &mut plan, of, &new, newest.get(&job))
                 }
             };
-            let edited = |id| drafted.jobs.iter().any(|job| job.id == id);
+            let edited =
+                |id| drafted.jobs.iter().any(|job| job.id == id) || drafted.recounted.contains(&id);
             match planned {
                 Ok(planned) => all.push(planned),
                 // What was wrong before stops nobody who does not touch it; its rows stay as they are.

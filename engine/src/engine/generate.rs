@@ -80,7 +80,13 @@ impl Engine {
         let planned = self.handlers.get(&job).map_or(0, |handler| handler.counts().0);
         let room = PLAN_AHEAD_ROWS_MAX.saturating_sub(planned);
         let from = planned_to.max(after(now));
-        let (found, planned_to) = ahead(plan, job, (from, to.max(from)), room)?;
+        let (found, reach) = ahead(plan, job, (from, to.max(from)), room)?;
+        let idle = self.handlers.get(&job).is_none_or(|handler| handler.next_due().is_none());
+        if found.is_empty() && idle && reach < to {
+            // Nothing that is known is left to do: what comes next is told as the reason why the job stands still.
+            plan.versions_cut(job, reach, to, room)?;
+        }
+        let planned_to = reach;
         let ahead = self.wants(plan, node, found)?;
         let armed = if closed { self.comes_next(plan, job, now)? } else { None };
         self.with_handler(at, job, None, |handler, ctx| {
@@ -175,20 +181,48 @@ impl Engine {
     }
 }
 
-/// The versions in `[from, to)`, cut off after `room` of them; and to where the rows then reach.
+/// The versions in `[from, to)`, cut off after `room` of them, and where a calendar ends; and to where the rows then
+/// reach.
 pub(super) fn ahead(
     plan: &mut Plan<'_>,
     job: JobId,
     (from, to): (Version, Version),
     room: usize,
 ) -> Result<(Vec<PlannedVersion>, Version), PlanError> {
-    let mut found = plan.versions_cut(job, from, to, room)?;
+    let mut found = match plan.versions_cut(job, from, to, room) {
+        Err(PlanError::PastCalendar { .. }) => return known_ahead(plan, job, (from, to), room),
+        found => found?,
+    };
     if found.len() <= room {
         return Ok((found, to));
     }
     found.truncate(room);
     let reach = found.last().map_or(from, |last| after(last.version));
     Ok((found, reach))
+}
+
+/// As [`ahead`], of a job whose calendar does not know all days up to `to`: what is known.
+fn known_ahead(
+    plan: &mut Plan<'_>,
+    job: JobId,
+    (from, to): (Version, Version),
+    room: usize,
+) -> Result<(Vec<PlannedVersion>, Version), PlanError> {
+    let (mut known, mut unknown) = (from, to);
+    while unknown.ms().saturating_sub(known.ms()) > 1 {
+        let middle = Version::from_ms(known.ms() + (unknown.ms() - known.ms()) / 2);
+        match plan.versions_cut(job, known, middle, room) {
+            Ok(_found) => known = middle,
+            Err(PlanError::PastCalendar { .. }) => unknown = middle,
+            Err(other) => return Err(other),
+        }
+    }
+    let mut found = plan.versions_cut(job, from, known, room)?;
+    if found.len() > room {
+        found.truncate(room);
+        known = found.last().map_or(from, |last| after(last.version));
+    }
+    Ok((found, known))
 }
 
 /// The instant after.

@@ -13,6 +13,7 @@ use hera_common::time::{Now, Version, Wall};
 use hera_common::unit::Marks;
 
 use super::{Engine, Worker};
+use crate::calendars::Calendars;
 use crate::catalog::{Catalog, Group, Job};
 use crate::edge::EdgeState;
 use crate::handler::{Entry, Handler};
@@ -88,6 +89,7 @@ impl Engine {
         let catalog = Arc::make_mut(&mut self.catalog);
         catalog.edition += 1;
         read_groups(catalog, snapshot.groups);
+        catalog.calendars = Calendars::new(snapshot.calendars);
         read_jobs(catalog, &snapshot.jobs, snapshot.revisions);
         for bad in &snapshot.bad {
             park(catalog, bad.job, &bad.what);

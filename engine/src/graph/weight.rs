@@ -39,6 +39,9 @@ fn latest(shift: Shift) -> i64 {
         // What is below a second rounds up to the later one.
         Shift::Elapsed { ms } => ms.div_euclid(1_000) + i64::from(ms.rem_euclid(1_000) != 0),
         Shift::Days { n } => i64::from(n) * DAY + CLOCKS,
+        // A day at least; and no run of days off is longer than a year.
+        Shift::BusinessDays { n } if n < 0 => i64::from(n) * DAY + CLOCKS,
+        Shift::BusinessDays { n } => i64::from(n) * SLOT_MAX,
         Shift::Months { n } if n < 0 => i64::from(n) * 28 * DAY + CLOCKS,
         Shift::Months { n } => i64::from(n) * 31 * DAY + CLOCKS,
         Shift::Slots { n } if n < 0 => i64::from(n),

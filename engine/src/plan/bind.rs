@@ -176,7 +176,10 @@ impl<'a, S: Slots> Plan<'a, S> {
     fn moved(&mut self, job: Job<'a, S>, at: i64, offset: Shift) -> Result<Option<i64>, Stop> {
         match offset {
             Shift::Slots { n } => self.slots_later(job, at, n),
-            Shift::Elapsed { .. } | Shift::Days { .. } | Shift::Months { .. } => {
+            Shift::Elapsed { .. }
+            | Shift::Days { .. }
+            | Shift::BusinessDays { .. }
+            | Shift::Months { .. } => {
                 let facts = self.facts(job.seat)?;
                 Ok(Some(self.zone(&facts).shifted(at, offset)))
             }

@@ -8,7 +8,7 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
 use super::memo::{Job, Planned, Seat, Stop};
-use super::period::{self, Index};
+use super::period::Index;
 use super::zone::{MS_MAX, MS_MIN, Zone, date};
 use super::{Plan, Slots};
 
@@ -57,8 +57,8 @@ pub(super) fn shown(zone: &mut Zone, period: Period, index: Index) -> DataInterv
             let day = zone.day_of(from);
             (day, day + 1)
         }
-        Period::Day | Period::Week | Period::Month => {
-            (period::first_day(period, index), period::first_day(period, index.saturating_add(1)))
+        Period::Day | Period::BusinessDay | Period::Week | Period::Month => {
+            (zone.first_day(period, index), zone.first_day(period, index.saturating_add(1)))
         }
     };
     DataInterval {
@@ -85,8 +85,8 @@ impl Extent {
             let (from, to) = zone.span(mine, index);
             return Self::Instants { from, to };
         }
-        let until = period::first_day(mine, index.saturating_add(1));
-        Self::Days { first: period::first_day(mine, index), until }
+        let until = zone.first_day(mine, index.saturating_add(1));
+        Self::Days { first: zone.first_day(mine, index), until }
     }
 
     /// The periods of a zone that lie in it, the first and the last. An hour lies where its first
@@ -94,9 +94,9 @@ impl Extent {
     pub(super) fn inside(self, zone: &mut Zone, theirs: Period) -> Option<(Index, Index)> {
         let (first, last) = match self {
             Self::Days { first, until } => {
-                let holding = period::of_day(theirs, first);
-                let whole = period::first_day(theirs, holding) == first;
-                (holding + i64::from(!whole), period::of_day(theirs, until) - 1)
+                let holding = zone.of_day(theirs, first);
+                let whole = zone.first_day(theirs, holding) == first;
+                (holding + i64::from(!whole), zone.of_day(theirs, until) - 1)
             }
             Self::Instants { from, to } => {
                 let (start, end) = zone.span(theirs, zone.hour(from).0);
@@ -111,8 +111,8 @@ impl Extent {
     pub(super) fn holding(self, zone: &mut Zone, theirs: Period) -> Option<Index> {
         match self {
             Self::Days { first, until } => {
-                let holding = period::of_day(theirs, first);
-                let next = period::first_day(theirs, holding.saturating_add(1));
+                let holding = zone.of_day(theirs, first);
+                let next = zone.first_day(theirs, holding.saturating_add(1));
                 (until <= next).then_some(holding)
             }
             Self::Instants { from, .. } => Some(zone.period_of(theirs, from)),

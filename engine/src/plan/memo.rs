@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use hera_common::id::JobId;
 use hera_common::spec::Empty;
@@ -11,6 +12,7 @@ use super::period::Index;
 use super::source::Source;
 use super::zone::{MS_MAX, MS_MIN, Zone};
 use super::{Node, Plan, PlanError, Slots};
+use crate::time::BusinessDays;
 
 /// How many questions may be open inside one another on the stack of the caller, which may be one of
 /// two megabytes; deeper ones are put off.
@@ -189,18 +191,20 @@ impl<T: Clone> Known<T> {
 struct Zones {
     by_name: BTreeMap<String, usize>,
     zones: Vec<Zone>,
+    /// Some zone was asked for business days past the end of its calendar.
+    past: Arc<AtomicBool>,
 }
 
 impl Zones {
-    /// Zones of one name and one set of rules share their days.
-    fn number_of(&mut self, zone: &TimeZone) -> usize {
-        let same = |known: &Zone| known.time_zone() == zone;
+    /// Zones of one name and one set of rules share their days, and one calendar.
+    fn number_of(&mut self, zone: &TimeZone, days: Option<&Arc<BusinessDays>>) -> usize {
+        let same = |known: &Zone| known.time_zone() == zone && known.counts(days);
         let by_name = zone.iana_name().and_then(|name| self.by_name.get(name)).copied();
         if let Some(number) = by_name.filter(|number| self.zones.get(*number).is_some_and(same)) {
             return number;
         }
         let number = self.zones.iter().position(same).unwrap_or_else(|| {
-            self.zones.push(Zone::new(zone.clone()));
+            self.zones.push(Zone::with(zone.clone(), days.cloned(), Arc::clone(&self.past)));
             self.zones.len() - 1
         });
         if let Some(name) = zone.iana_name() {
@@ -258,7 +262,7 @@ impl<'a, S: Slots> Plan<'a, S> {
         let source = super::source(node, self.nodes);
         let skips = node.edges.iter().any(|e| e.empty == Empty::Skip && e.upstream != node.id);
         let facts = Arc::new(Facts {
-            zone: self.memo.zones.number_of(&node.zone),
+            zone: self.memo.zones.number_of(&node.zone, node.calendar.as_ref()),
             floor: node.birth.ms().clamp(MS_MIN, MS_MAX),
             plain: source == Source::Hand || (source == Source::Schedule && !skips),
             source,
@@ -323,6 +327,14 @@ impl<'a, S: Slots> Plan<'a, S> {
         answer.map_err(Stop::Fault)
     }
 
+    /// An answer, if no calendar was asked for more than it knows.
+    pub(super) fn known<T>(&mut self, job: Job<'a, S>, answer: T) -> Result<T, Stop> {
+        if self.memo.zones.past.swap(false, Ordering::Relaxed) {
+            return Err(PlanError::PastCalendar { job: job.node.id }.into());
+        }
+        Ok(answer)
+    }
+
     /// Computes with the job's question open. The outer error is for now, the inner one for good.
     fn opened<T>(
         &mut self,
@@ -343,7 +355,11 @@ impl<'a, S: Slots> Plan<'a, S> {
         self.depth -= 1;
         self.memo.job(job.seat).open = outer;
         match answer {
-            Ok(answer) => Ok(Ok(answer)),
+            Ok(answer) => match self.known(job, answer) {
+                Ok(answer) => Ok(Ok(answer)),
+                Err(Stop::Fault(fault)) => Ok(Err(fault)),
+                Err(stop @ Stop::Deep(_)) => Err(stop),
+            },
             Err(Stop::Fault(fault)) => Ok(Err(fault)),
             Err(Stop::Deep(need)) => Err(Stop::Deep(need)),
         }

@@ -1,4 +1,4 @@
-//! Periods of a zone (hours, days, weeks, months) as numbers that follow one another. Knows no job.
+//! Periods of a zone (hours, days, business days, weeks, months) as numbers that follow one another. Knows no job.
 
 use hera_common::spec::Period;
 
@@ -11,30 +11,35 @@ const MONDAY: i64 = -3;
 /// in milliseconds. Together with the kind it names the period.
 pub(super) type Index = i64;
 
-/// The period of days or more that holds a day.
-pub(super) fn of_day(period: Period, day: i64) -> Index {
-    match period {
-        Period::Hour | Period::Day => day,
-        Period::Week => (day - MONDAY).div_euclid(7),
-        Period::Month => month_of(day),
-    }
-}
-
-/// The first day of a period of days or more; that of the next index is the day after its last.
-pub(super) fn first_day(period: Period, index: Index) -> i64 {
-    match period {
-        Period::Hour | Period::Day => index,
-        Period::Week => index.saturating_mul(7).saturating_add(MONDAY),
-        Period::Month => month_start(index),
-    }
-}
-
 impl Zone {
+    /// The period of days or more that holds a day.
+    pub(super) fn of_day(&self, period: Period, day: i64) -> Index {
+        match period {
+            Period::Hour | Period::Day => day,
+            Period::BusinessDay => self.business_day_of(day),
+            Period::Week => (day - MONDAY).div_euclid(7),
+            Period::Month => month_of(day),
+        }
+    }
+
+    /// The first day of a period of days or more; that of the next index is the day after its last.
+    pub(super) fn first_day(&self, period: Period, index: Index) -> i64 {
+        match period {
+            Period::Hour | Period::Day => index,
+            Period::BusinessDay => self.business_day(index),
+            Period::Week => index.saturating_mul(7).saturating_add(MONDAY),
+            Period::Month => month_start(index),
+        }
+    }
+
     /// The period that holds an instant.
     pub(super) fn period_of(&mut self, period: Period, at: i64) -> Index {
         match period {
             Period::Hour => self.hour(at).0,
-            Period::Day | Period::Week | Period::Month => of_day(period, self.day_of(at)),
+            Period::Day | Period::BusinessDay | Period::Week | Period::Month => {
+                let day = self.day_of(at);
+                self.of_day(period, day)
+            }
         }
     }
 
@@ -42,10 +47,11 @@ impl Zone {
     pub(super) fn span(&mut self, period: Period, index: Index) -> (i64, i64) {
         match period {
             Period::Hour => self.hour(index),
-            Period::Day | Period::Week | Period::Month => (
-                self.day_start(first_day(period, index)),
-                self.day_start(first_day(period, index.saturating_add(1))),
-            ),
+            Period::Day | Period::BusinessDay | Period::Week | Period::Month => {
+                let first = self.first_day(period, index);
+                let until = self.first_day(period, index.saturating_add(1));
+                (self.day_start(first), self.day_start(until))
+            }
         }
     }
 
@@ -54,7 +60,9 @@ impl Zone {
         match period {
             Period::Hour if n < 0 => self.hours_back(index, n.saturating_neg()),
             Period::Hour => self.hours_on(index, n),
-            Period::Day | Period::Week | Period::Month => index.saturating_add(n),
+            Period::Day | Period::BusinessDay | Period::Week | Period::Month => {
+                index.saturating_add(n)
+            }
         }
     }
 

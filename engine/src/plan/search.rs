@@ -33,6 +33,12 @@ impl<'a, S: Slots> Plan<'a, S> {
         if from >= to {
             return Ok(Vec::new());
         }
+        let node = self.at(seat)?.node;
+        let unknown =
+            |schedule: &S| schedule.unknown_between(Version::from_ms(from), Version::from_ms(to));
+        if node.schedule.as_ref().is_some_and(unknown) {
+            return Err(PlanError::PastCalendar { job: node.id }.into());
+        }
         let zone = self.zone(&facts);
         let (first, last) = (zone.day_of(from), zone.day_of(to - 1));
         if last - first >= DAYS_KEPT_MAX && facts.plain {

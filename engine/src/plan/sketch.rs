@@ -95,6 +95,7 @@ fn node(name: &str, parts: &[&str], declares: &dyn Fn(&str) -> bool) -> Node {
     let edges = parts.iter().filter_map(|part| part.strip_prefix("on "));
     let edges = edges.map(|edge| self::edge(edge, schedule.is_some(), declares(name), declares));
     Node {
+        calendar: None,
         id: id(name),
         zone: TimeZone::get(zone_name).expect("a zone"),
         edges: edges.collect(),

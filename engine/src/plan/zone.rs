@@ -1,11 +1,15 @@
 //! Days and offsets of one time zone, in milliseconds. Knows no job and no data interval.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use hera_common::shift::Shift;
 use jiff::Timestamp;
 use jiff::civil::{Date, DateTime};
 use jiff::tz::{AmbiguousOffset, Offset, TimeZone};
+
+use crate::time::{BusinessDays, day_number};
 
 /// Milliseconds of an hour and of a day without a change of the clocks.
 pub(super) const HOUR_MS: i64 = 3_600_000;
@@ -23,11 +27,78 @@ const REACH_MS: i64 = 1 << 46;
 pub(super) struct Zone {
     zone: TimeZone,
     starts: BTreeMap<i64, i64>,
+    business_days: Option<Arc<BusinessDays>>,
+    /// Set where business days past the end of the calendar were asked for.
+    past: Arc<AtomicBool>,
 }
 
 impl Zone {
-    pub(super) const fn new(zone: TimeZone) -> Self {
-        Self { zone, starts: BTreeMap::new() }
+    pub(super) fn new(zone: TimeZone) -> Self {
+        Self::with(zone, None, Arc::default())
+    }
+
+    /// With a calendar; `past` is told when it does not know enough.
+    pub(super) const fn with(
+        zone: TimeZone,
+        business_days: Option<Arc<BusinessDays>>,
+        past: Arc<AtomicBool>,
+    ) -> Self {
+        Self { zone, starts: BTreeMap::new(), business_days, past }
+    }
+
+    /// Whether it counts the business days of this very calendar.
+    pub(super) fn counts(&self, days: Option<&Arc<BusinessDays>>) -> bool {
+        match (&self.business_days, days) {
+            (Some(mine), Some(other)) => Arc::ptr_eq(mine, other),
+            (None, None) => true,
+            (Some(_), None) | (None, Some(_)) => false,
+        }
+    }
+
+    /// The number of the last business day at or before a day, in their order. Without a calendar,
+    /// which is refused when a job is saved, every day is one.
+    pub(super) fn business_day_of(&self, day: i64) -> i64 {
+        let Some(days) = &self.business_days else { return day };
+        self.note_past(days, day);
+        let count = days.table().partition_point(|other| *other <= day);
+        i64::try_from(count).unwrap_or(i64::MAX) - 1
+    }
+
+    /// The day of a business day by its number.
+    pub(super) fn business_day(&self, number: i64) -> i64 {
+        let Some(days) = &self.business_days else { return number };
+        let table = days.table();
+        let (Some(first), Some(last)) = (table.first(), table.last()) else {
+            self.past.store(true, Ordering::Relaxed);
+            return number;
+        };
+        match usize::try_from(number) {
+            Err(_before_all) => *first,
+            Ok(place) => table.get(place).copied().unwrap_or_else(|| {
+                self.past.store(true, Ordering::Relaxed);
+                last.saturating_add(1)
+            }),
+        }
+    }
+
+    /// The day that lies `n` business days after a day, or before it.
+    fn business_days_later(&self, day: i64, n: i32) -> i64 {
+        let Some(days) = &self.business_days else { return day.saturating_add(i64::from(n)) };
+        self.note_past(days, day);
+        let table = days.table();
+        let place = if n < 0 {
+            table.partition_point(|other| *other < day)
+        } else {
+            table.partition_point(|other| *other <= day)
+        };
+        let back = i64::from(n) - i64::from(n > 0);
+        self.business_day(i64::try_from(place).unwrap_or(i64::MAX).saturating_add(back))
+    }
+
+    fn note_past(&self, days: &BusinessDays, day: i64) {
+        if days.valid_until().is_some_and(|until| day > day_number(until)) {
+            self.past.store(true, Ordering::Relaxed);
+        }
     }
 
     pub(super) const fn time_zone(&self) -> &TimeZone {
@@ -96,7 +167,7 @@ impl Zone {
             .find(|change| self.offset_ms(*change) != self.offset_ms(change - 1))
     }
 
-    /// An instant moved by elapsed time, or by days or months of this zone. Slots are a job's own
+    /// An instant moved by elapsed time, or by days, business days or months of this zone. Slots are a job's own
     /// matter: by them nothing moves here.
     pub(super) fn shifted(&self, at: i64, shift: Shift) -> i64 {
         if shift.is_none() {
@@ -107,6 +178,11 @@ impl Zone {
             Shift::Days { n } => {
                 let local = at.saturating_add(self.offset_ms(at));
                 self.resolve(local.saturating_add(i64::from(n) * DAY_MS))
+            }
+            Shift::BusinessDays { n } => {
+                let local = at.saturating_add(self.offset_ms(at));
+                let (day, time) = (local.div_euclid(DAY_MS), local.rem_euclid(DAY_MS));
+                self.resolve(self.business_days_later(day, n).saturating_mul(DAY_MS) + time)
             }
             Shift::Months { n } => {
                 let local = at.saturating_add(self.offset_ms(at));

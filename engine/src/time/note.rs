@@ -27,7 +27,7 @@ pub fn note(schedule: &Schedule, slot: Version) -> Option<SlotNote> {
     let stretch = Stretch::holding(schedule.zone(), at);
     let local = stretch.offset.to_datetime(at);
     if stretch.start == Some(at) {
-        let named = |rule| Walk::new(rule, schedule.zone(), schedule.dst(), at).named_in_gap();
+        let named = |rule| Walk::new(rule, schedule, at).named_in_gap();
         if let Some(named) = schedule.rules().iter().filter_map(named).min() {
             return Some(SlotNote::Shifted { named });
         }

@@ -86,6 +86,15 @@ impl Piecewise {
         )
     }
 
+    /// Whether there may be slots in `[from, to)` that nobody knows, since a calendar ends before.
+    #[must_use]
+    pub fn unknown_between(&self, from: Version, to: Version) -> bool {
+        self.spans().any(|(schedule, since, until)| {
+            let (from, to) = (from.max(since), to.min(until));
+            from < to && schedule.unknown_between(from, to)
+        })
+    }
+
     /// Each schedule with the span `[since, until)` in which it holds.
     fn spans(&self) -> impl DoubleEndedIterator<Item = (&Schedule, Version, Version)> {
         let forever = Version::from_ms(i64::MAX);

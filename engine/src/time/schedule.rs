@@ -1,13 +1,19 @@
 //! A job's schedule as a checked value: rules, zone, and what the zone's changes do to them. Knows no
 //! job and no instant.
 
-use hera_common::schedule::{DstPolicy, EverySpec, Moment, ScheduleSpec};
+use std::sync::Arc;
+
+use hera_common::schedule::{
+    CalendarUse, DstPolicy, EverySpec, Interval, Moment, Roll, ScheduleSpec,
+};
 use hera_common::time::Version;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use thiserror::Error;
 
+use super::business::BusinessDays;
 use super::cron::{Cron, CronError};
+use super::roll::OnDays;
 use super::rule::{At, AtLocal, Every, Rule, RuleError};
 use super::slots::slots;
 use super::zone::{self, first_at, last_at};
@@ -19,6 +25,7 @@ pub struct Schedule {
     zone: TimeZone,
     dst: DstPolicy,
     bounds: Bounds,
+    on_days: Option<OnDays>,
 }
 
 /// Where slots may stand: `from` and `to` are in it.
@@ -41,12 +48,19 @@ pub enum ScheduleError {
     NothingLeft { field: String, text: String, birth: Version },
     #[error("{fault}")]
     Rule { field: &'static str, fault: RuleError },
+    #[error(
+        "`{word}` moves slots to another day, and an interval below a day has slots there already; \
+         leave it off, or write whole days"
+    )]
+    RollOfHours { word: &'static str },
+    #[error("there is no calendar `{name}`")]
+    UnknownCalendar { name: String },
     #[error("{end} is before {start}, the start")]
     EndsBeforeStart { start: Moment, end: Moment },
 }
 
 impl ScheduleError {
-    /// `cron`, `cron[2]` (from 0), `every`, `at`, `zone` or `end`.
+    /// `cron`, `cron[2]` (from 0), `every`, `at`, `zone`, `end`, `calendar` or `calendar.roll`.
     #[must_use]
     pub fn field(&self) -> &str {
         match self {
@@ -55,6 +69,8 @@ impl ScheduleError {
             Self::UnknownZone { .. } => "zone",
             Self::Rule { field, .. } => field,
             Self::EndsBeforeStart { .. } => "end",
+            Self::RollOfHours { .. } => "calendar.roll",
+            Self::UnknownCalendar { .. } => "calendar",
         }
     }
 }
@@ -81,15 +97,19 @@ impl Schedule {
             return Err(ScheduleError::NoRule);
         }
         let bounds = Bounds { from: Version::from_ms(i64::MIN), to: Version::from_ms(i64::MAX) };
-        Ok(Self { rules, zone: known(zone)?, dst, bounds })
+        Ok(Self { rules, zone: known(zone)?, dst, bounds, on_days: None })
     }
 
-    /// Reads a job's schedule. One that is saved must also pass [`Schedule::check_fires_from`].
+    /// Reads a job's schedule; `days` are the business days of its calendar. One that is saved must also pass [`Schedule::check_fires_from`].
     ///
     /// # Errors
     /// The first field at fault.
-    pub fn read(spec: &ScheduleSpec) -> Result<Self, ScheduleError> {
+    pub fn read(
+        spec: &ScheduleSpec,
+        days: Option<Arc<BusinessDays>>,
+    ) -> Result<Self, ScheduleError> {
         let zone = known(&spec.zone)?;
+        let on_days = on_days(spec, days)?;
         let mut rules = read_crons(&spec.crons)?;
         if let Some(EverySpec { interval, anchor }) = spec.every {
             let every = Every::new(interval, anchor, &zone);
@@ -98,6 +118,10 @@ impl Schedule {
         let (mut instants, mut local) = (Vec::new(), Vec::new());
         for moment in &spec.at {
             match *moment {
+                // One that its calendar may move is a local time.
+                Moment::Instant(instant) if rolls(&on_days) => {
+                    local.push(zone.to_datetime(instant.timestamp()));
+                }
                 Moment::Instant(instant) => instants.push(instant),
                 Moment::Local(time) => local.push(time),
                 Moment::Day(day) => local.push(day.at(0, 0, 0, 0)),
@@ -113,7 +137,7 @@ impl Schedule {
             return Err(ScheduleError::NoRule);
         }
         let bounds = bounds(spec, &zone)?;
-        Ok(Self { rules, zone, dst: spec.dst, bounds })
+        Ok(Self { rules, zone, dst: spec.dst, bounds, on_days })
     }
 
     /// Refuses a schedule in which some rule has no slot at or after its birth: it would never
@@ -182,9 +206,52 @@ impl Schedule {
         self.dst
     }
 
+    pub(super) fn on_days(&self) -> Option<&OnDays> {
+        self.on_days.as_ref()
+    }
+
+    /// From when on nobody knows its slots, since its calendar ends; None: they are all known.
+    #[must_use]
+    pub fn known_until(&self) -> Option<Version> {
+        let OnDays { days, roll } = self.on_days.as_ref()?;
+        let until = days.valid_until()?;
+        // What rolls on from the last days would have to know the next business day.
+        let last = match roll {
+            Roll::Next => days.at_or_before(until).unwrap_or(until),
+            Roll::Skip | Roll::Previous => until,
+        };
+        let first_unknown = last.tomorrow().ok()?;
+        Some(first_at(&self.zone, first_unknown.at(0, 0, 0, 0)))
+    }
+
+    /// Whether there may be slots in `[from, to)` that nobody knows.
+    #[must_use]
+    pub fn unknown_between(&self, from: Version, to: Version) -> bool {
+        let Some(until) = self.known_until().filter(|until| *until < to) else { return false };
+        let any_day = Self { on_days: None, ..self.clone() };
+        slots(&any_day, from.max(until), to).next().is_some()
+    }
+
     pub(super) fn bounds(&self) -> Bounds {
         self.bounds
     }
+}
+
+fn rolls(on_days: &Option<OnDays>) -> bool {
+    on_days.as_ref().is_some_and(|on_days| on_days.roll != Roll::Skip)
+}
+
+fn on_days(
+    spec: &ScheduleSpec,
+    days: Option<Arc<BusinessDays>>,
+) -> Result<Option<OnDays>, ScheduleError> {
+    let Some(CalendarUse { name, roll, .. }) = &spec.calendar else { return Ok(None) };
+    let days = days.ok_or_else(|| ScheduleError::UnknownCalendar { name: name.clone() })?;
+    let hours = matches!(spec.every, Some(EverySpec { interval: Interval::Seconds(_), .. }));
+    if hours && *roll != Roll::Skip {
+        return Err(ScheduleError::RollOfHours { word: roll.label() });
+    }
+    Ok(Some(OnDays { days, roll: *roll }))
 }
 
 /// Where the slots may stand. A local time that comes twice counts with both, one in a gap stands

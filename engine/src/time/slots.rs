@@ -55,7 +55,7 @@ fn heads(schedule: &Schedule, from: Timestamp) -> Vec<Head<'_>> {
 }
 
 fn walk<'a>(schedule: &'a Schedule, rule: &'a Rule, at: Timestamp) -> Walk<'a> {
-    Walk::new(rule, schedule.zone(), schedule.dst(), at)
+    Walk::new(rule, schedule, at)
 }
 
 /// Slots of one schedule in order; see [`slots`].

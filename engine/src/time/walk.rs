@@ -7,8 +7,10 @@ use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 
-use super::rule::{Every, LocalTimes, Rule};
-use super::zone::{SECOND, Stretch};
+use super::roll::OnDays;
+use super::rule::{LocalTimes, Rule};
+use super::schedule::Schedule;
+use super::zone::{SECOND, Stretch, first_at, last_at};
 
 /// Two days ahead of 1970: no zone shows that year earlier.
 pub(super) const FIRST: Timestamp = Timestamp::constant(-172_800, 0);
@@ -24,14 +26,22 @@ const MARGIN: SignedDuration = SignedDuration::from_hours(48);
 #[derive(Debug, Clone)]
 pub(super) enum Walk<'a> {
     Local(LocalWalk<'a>),
-    Elapsed { anchor: i64, step: i64 },
-    Listed(&'a [Version]),
+    Elapsed { anchor: i64, step: i64, on: OnZone<'a> },
+    Listed(&'a [Version], OnZone<'a>),
+}
+
+/// Which instants a calendar leaves of those that are no local times.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct OnZone<'a> {
+    zone: &'a TimeZone,
+    on_days: Option<&'a OnDays>,
 }
 
 /// A place among local times. Asked in order it looks up each stretch once.
 #[derive(Debug, Clone)]
 pub(super) struct LocalWalk<'a> {
     times: LocalTimes<'a>,
+    on_days: Option<&'a OnDays>,
     zone: &'a TimeZone,
     dst: DstPolicy,
     stretch: Stretch,
@@ -46,61 +56,68 @@ struct Window {
 }
 
 impl<'a> Walk<'a> {
-    pub(super) fn new(rule: &'a Rule, zone: &'a TimeZone, dst: DstPolicy, at: Timestamp) -> Self {
+    pub(super) fn new(rule: &'a Rule, schedule: &'a Schedule, at: Timestamp) -> Self {
+        let on = OnZone { zone: schedule.zone(), on_days: schedule.on_days() };
+        let local = |times| Self::Local(LocalWalk::new(times, on, schedule.dst(), at));
         match rule {
-            Rule::Cron(cron) => Self::Local(LocalWalk::new(LocalTimes::Cron(cron), zone, dst, at)),
-            Rule::Every(every) => Self::every(every, zone, dst, at),
-            Rule::At(instants) => Self::Listed(instants.instants()),
-            Rule::AtLocal(times) => {
-                let times = LocalTimes::Listed(times.times());
-                Self::Local(LocalWalk::new(times, zone, dst, at))
-            }
-        }
-    }
-
-    fn every(every: &Every, zone: &'a TimeZone, dst: DstPolicy, at: Timestamp) -> Self {
-        match every.interval() {
-            Interval::Seconds(step) => Self::Elapsed {
-                anchor: every.anchor().ms().div_euclid(1000),
-                step: i64::from(step),
+            Rule::Cron(cron) => local(LocalTimes::Cron(cron)),
+            Rule::Every(every) => match every.interval() {
+                Interval::Seconds(step) => Self::Elapsed {
+                    anchor: every.anchor().ms().div_euclid(1000),
+                    step: i64::from(step),
+                    on,
+                },
+                Interval::Days(step) => local(LocalTimes::Days { first: every.local(), step }),
             },
-            Interval::Days(step) => {
-                let times = LocalTimes::Days { first: every.local(), step };
-                Self::Local(LocalWalk::new(times, zone, dst, at))
-            }
+            Rule::At(instants) => Self::Listed(instants.instants(), on),
+            Rule::AtLocal(times) => local(LocalTimes::Listed(times.times())),
         }
     }
 
     /// The first slot at or after `from`, which is a whole second.
     pub(super) fn next(&mut self, from: Timestamp) -> Option<Timestamp> {
-        match self {
-            Self::Local(walk) => walk.next(from),
-            Self::Elapsed { anchor, step } => {
-                let ahead = from.as_second().saturating_sub(*anchor).max(0);
-                let steps = ahead.div_euclid(*step) + i64::from(ahead.rem_euclid(*step) != 0);
-                at_second(anchor.checked_add(steps.checked_mul(*step)?)?)
+        let mut from = from;
+        loop {
+            let (found, on) = match self {
+                Self::Local(walk) => return walk.next(from),
+                Self::Elapsed { anchor, step, on } => {
+                    let ahead = from.as_second().saturating_sub(*anchor).max(0);
+                    let steps = ahead.div_euclid(*step) + i64::from(ahead.rem_euclid(*step) != 0);
+                    (at_second(anchor.checked_add(steps.checked_mul(*step)?)?)?, *on)
+                }
+                Self::Listed(instants, on) => {
+                    let version = Version::from_timestamp(from);
+                    let index = instants.partition_point(|instant| *instant < version);
+                    (at_second(instants.get(index)?.ms().div_euclid(1000))?, *on)
+                }
+            };
+            if on.takes(found)? {
+                return Some(found);
             }
-            Self::Listed(instants) => {
-                let from = Version::from_timestamp(from);
-                let index = instants.partition_point(|instant| *instant < from);
-                at_second(instants.get(index)?.ms().div_euclid(1000))
-            }
+            from = on.next_day(found)?;
         }
     }
 
     /// The last slot at or before `to`, which is a whole second.
     pub(super) fn prev(&mut self, to: Timestamp) -> Option<Timestamp> {
-        match self {
-            Self::Local(walk) => walk.prev(to),
-            Self::Elapsed { anchor, step } => {
-                let ahead = to.as_second().checked_sub(*anchor).filter(|ahead| *ahead >= 0)?;
-                at_second(*anchor + ahead / *step * *step)
+        let mut to = to;
+        loop {
+            let (found, on) = match self {
+                Self::Local(walk) => return walk.prev(to),
+                Self::Elapsed { anchor, step, on } => {
+                    let ahead = to.as_second().checked_sub(*anchor).filter(|ahead| *ahead >= 0)?;
+                    (at_second(*anchor + ahead / *step * *step)?, *on)
+                }
+                Self::Listed(instants, on) => {
+                    let version = Version::from_timestamp(to);
+                    let count = instants.partition_point(|instant| *instant <= version);
+                    (at_second(instants.get(count.checked_sub(1)?)?.ms().div_euclid(1000))?, *on)
+                }
+            };
+            if on.takes(found) == Some(true) {
+                return Some(found);
             }
-            Self::Listed(instants) => {
-                let to = Version::from_timestamp(to);
-                let count = instants.partition_point(|instant| *instant <= to);
-                at_second(instants.get(count.checked_sub(1)?)?.ms().div_euclid(1000))
-            }
+            to = on.day_before(found)?;
         }
     }
 
@@ -108,7 +125,7 @@ impl<'a> Walk<'a> {
     pub(super) fn named_in_gap(&self) -> Option<DateTime> {
         match self {
             Self::Local(walk) => walk.named_in_gap(),
-            Self::Elapsed { .. } | Self::Listed(_) => None,
+            Self::Elapsed { .. } | Self::Listed(..) => None,
         }
     }
 }
@@ -118,16 +135,56 @@ fn at_second(second: i64) -> Option<Timestamp> {
     Timestamp::from_second(second).ok().filter(|at| (FIRST..LAST).contains(at))
 }
 
+impl OnZone<'_> {
+    /// Whether the calendar leaves an instant; None: nobody knows.
+    fn takes(&self, at: Timestamp) -> Option<bool> {
+        let Some(on_days) = self.on_days else { return Some(true) };
+        on_days.days.holds(self.zone.to_datetime(at).date())
+    }
+
+    /// The first instant of the next business day after an instant on another day.
+    fn next_day(&self, at: Timestamp) -> Option<Timestamp> {
+        let day = self.on_days?.days.at_or_after(self.zone.to_datetime(at).date())?;
+        let start = first_at(self.zone, day.at(0, 0, 0, 0)).timestamp();
+        // A day that the clocks show twice: never back.
+        Some(start.max(at.checked_add(SECOND).ok()?))
+    }
+
+    /// The last instant of the business day before an instant on another day.
+    fn day_before(&self, at: Timestamp) -> Option<Timestamp> {
+        let day = self.on_days?.days.at_or_before(self.zone.to_datetime(at).date())?;
+        let end = last_at(self.zone, day.at(23, 59, 59, 0)).timestamp();
+        Some(end.min(at.checked_sub(SECOND).ok()?))
+    }
+}
+
 impl<'a> LocalWalk<'a> {
-    fn new(times: LocalTimes<'a>, zone: &'a TimeZone, dst: DstPolicy, at: Timestamp) -> Self {
+    fn new(times: LocalTimes<'a>, on: OnZone<'a>, dst: DstPolicy, at: Timestamp) -> Self {
+        let OnZone { zone, on_days } = on;
         let stretch = Stretch::holding(zone, at);
         let window = Window::of(&stretch, times, dst);
-        Self { times, zone, dst, stretch, window }
+        Self { times, on_days, zone, dst, stretch, window }
     }
 
     fn go_to(&mut self, at: Timestamp) {
         if !self.stretch.holds(at) {
-            *self = Self::new(self.times, self.zone, self.dst, at);
+            let on = OnZone { zone: self.zone, on_days: self.on_days };
+            *self = Self::new(self.times, on, self.dst, at);
+        }
+    }
+
+    /// The first local time at or after `from` that the calendar leaves, or moves there.
+    fn local_next(&self, from: DateTime) -> Option<DateTime> {
+        match self.on_days {
+            Some(on_days) => on_days.next(&self.times, from),
+            None => self.times.next(from),
+        }
+    }
+
+    fn local_prev(&self, to: DateTime) -> Option<DateTime> {
+        match self.on_days {
+            Some(on_days) => on_days.prev(&self.times, to),
+            None => self.times.prev(to),
         }
     }
 
@@ -140,7 +197,7 @@ impl<'a> LocalWalk<'a> {
                 return Some(at);
             }
             let searched = offset.to_datetime(at).max(self.window.from);
-            let found = self.times.next(searched);
+            let found = self.local_next(searched);
             if let Some(local) = found.filter(|local| *local < self.window.to) {
                 return offset.to_timestamp(local).ok();
             }
@@ -162,7 +219,7 @@ impl<'a> LocalWalk<'a> {
             let Stretch { offset, start, before, .. } = self.stretch;
             let last = self.window.to.checked_sub(SECOND).ok()?;
             let searched = offset.to_datetime(at).min(last);
-            let found = self.times.prev(searched);
+            let found = self.local_prev(searched);
             if let Some(local) = found.filter(|local| *local >= self.window.from) {
                 return offset.to_timestamp(local).ok();
             }
@@ -184,7 +241,7 @@ impl<'a> LocalWalk<'a> {
             return None;
         }
         let (from, to) = self.stretch.gap()?;
-        self.times.next(from).filter(|local| *local < to)
+        self.local_next(from).filter(|local| *local < to)
     }
 }
 

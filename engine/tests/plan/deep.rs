@@ -30,6 +30,7 @@ fn job(id: i64, upstream: &[i64], cron: &str) -> (JobId, Node) {
         Piecewise::since(Version::from_ms(0), cron)
     });
     let node = Node {
+        calendar: None,
         id: JobId::from_raw(id),
         zone: TimeZone::UTC,
         schedule,

@@ -188,6 +188,7 @@ fn nodes(file: &File, number: impl Fn(usize) -> i64) -> BTreeMap<JobId, Node> {
             edge(read, id(&read.job), job.schedule.is_some(), both)
         });
         Node {
+            calendar: None,
             id: id(&job.name),
             zone: zone::find(zone_name).expect("a zone"),
             schedule,

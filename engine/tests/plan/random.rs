@@ -126,6 +126,7 @@ fn node(dice: &mut Dice, id: i64, birth: Version) -> Node {
     let offset = dice.of(&[0, 0, -1, -1, -2]);
     let born_later = dice.one_in(8);
     Node {
+        calendar: None,
         id: JobId::from_raw(id),
         zone,
         schedule,

@@ -245,9 +245,10 @@ fn period_at(zone: &TimeZone, period: Period, at: i64) -> Interval {
             date.checked_sub(i64::from(since_monday).days()).expect("a day")
         }
         Period::Month => date.first_of_month(),
+        Period::BusinessDay => panic!("no calendars in these tests"),
     };
     let until = match period {
-        Period::Hour | Period::Day => first.checked_add(1.day()),
+        Period::Hour | Period::Day | Period::BusinessDay => first.checked_add(1.day()),
         Period::Week => first.checked_add(7.days()),
         Period::Month => first.checked_add(1.month()),
     };
@@ -304,7 +305,9 @@ fn moved(zone: &TimeZone, at: i64, shift: Shift) -> i64 {
     let here = local(zone, at);
     let there = match shift {
         Shift::Elapsed { ms } => return at + ms,
-        Shift::Slots { .. } => panic!("no slots in these tests"),
+        Shift::Slots { .. } | Shift::BusinessDays { .. } => {
+            panic!("no slots and no calendars in these tests")
+        }
         Shift::Days { n: 0 } | Shift::Months { n: 0 } => return at,
         Shift::Days { n } => here.checked_add(i64::from(n).days()),
         Shift::Months { n } => here.checked_add(i64::from(n).months()),

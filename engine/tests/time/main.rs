@@ -1,11 +1,15 @@
 //! The time rooms from outside: values of other programs, refusals, behaviours, properties.
 
+mod calendars;
+mod cases;
+mod docs;
 mod dst;
 mod oracle;
 mod properties;
 mod refusals;
 mod revisions;
 mod rules;
+mod zones;
 
 use hera_common::time::Version;
 use hera_engine::time::{DstGap, DstOverlap, DstPolicy, Schedule, slots};

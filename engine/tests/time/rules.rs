@@ -129,7 +129,7 @@ fn read(zone: &str, rules: [&str; 5]) -> Schedule {
         jitter: None,
         calendar: None,
     };
-    Schedule::read(&spec).expect("a schedule of a test")
+    Schedule::read(&spec, None).expect("a schedule of a test")
 }
 
 #[test]

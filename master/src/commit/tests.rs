@@ -69,6 +69,7 @@ impl Decide for Script {
             let mut after = Vec::new();
             let reply = match input {
                 // Written where the guard holds.
+                Input::DeleteCalendar { .. } => Reply::Done,
                 Input::DeleteJob { asked, job } => {
                     after.push(step.batch.units.len());
                     self.groups += 1;

@@ -3,7 +3,7 @@
 use hera_common::limits::SOURCE_BYTES_MAX;
 use hera_common::time::Version;
 use hera_engine::apply::OthersChanges;
-use hera_engine::input::{Applied, GroupChange, JobChange, JobChangeKind};
+use hera_engine::input::{Applied, CalendarChange, GroupChange, JobChange, JobChangeKind};
 use hera_proto::v1;
 use tonic::{Request, Response, Status};
 use v1::job_service_server::JobService;
@@ -133,13 +133,19 @@ fn to_apply(wire: v1::ApplyRequest) -> Result<ToApply, Fault> {
 }
 
 fn applied_to_wire(applied: Applied) -> v1::ApplyResponse {
-    let Applied { changes, groups, unchanged, warnings } = applied;
+    let Applied { changes, groups, calendars, unchanged, warnings } = applied;
     v1::ApplyResponse {
         changes: changes.into_iter().map(change).collect(),
         warnings,
         unchanged,
         groups: groups.into_iter().map(group_change).collect(),
+        calendars: calendars.into_iter().map(calendar_change).collect(),
     }
+}
+
+fn calendar_change(change: CalendarChange) -> v1::CalendarChange {
+    let CalendarChange { calendar, created, details } = change;
+    v1::CalendarChange { calendar, created, details }
 }
 
 fn group_change(change: GroupChange) -> v1::GroupChange {
@@ -173,7 +179,7 @@ fn revision(shown: ShownRevision) -> v1::Revision {
 }
 
 fn shown(shown: ShownJob) -> v1::Job {
-    let ShownJob { job, state, zone, upstream, downstream, next_slots } = shown;
+    let ShownJob { job, state, zone, upstream, downstream, next_slots, warnings } = shown;
     let spec = job.spec.as_ref();
     let schedule = spec.and_then(|spec| spec.schedule.as_ref());
     v1::Job {
@@ -191,5 +197,6 @@ fn shown(shown: ShownJob) -> v1::Job {
         schedule: schedule.map(ToString::to_string).unwrap_or_default(),
         kind: spec.map(|spec| spec.kind.label().to_owned()).unwrap_or_default(),
         description: spec.map(|spec| spec.description.clone()).unwrap_or_default(),
+        warnings,
     }
 }

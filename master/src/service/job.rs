@@ -9,12 +9,14 @@ use hera_common::id::{GroupId, JobId};
 use hera_common::path::Path;
 use hera_common::schedule::DstPolicy;
 use hera_common::time::Version;
+use hera_engine::calendars::LATEST;
 use hera_engine::catalog::{Catalog, Group, Job};
 use hera_engine::input::{Input, Reply};
-use hera_engine::plan::Plan;
+use hera_engine::plan::{Plan, PlanError};
 use hera_engine::time::{Schedule, note, slots};
 
 use super::Service;
+use super::calendar::warnings;
 use super::fault::Fault;
 use super::filter::{self, JobsWanted};
 use super::page::{List, Piece, Wanted};
@@ -30,6 +32,8 @@ const SEARCH_MAX: Duration = Duration::from_secs(366 * 24 * 3600);
 const SEARCH_FIRST: Duration = Duration::from_secs(24 * 3600);
 /// A cron that has ended has no slots to show; one that fires at no time at all is a mistake.
 const EVER: Version = Version::from_ms(0);
+/// Nearer than this to the end of a calendar the search stops.
+const SEARCH_LEAST: Duration = Duration::from_secs(3600);
 const FAR: Version = Version::from_ms(i64::MAX);
 
 /// A job as shown.
@@ -41,6 +45,7 @@ pub(crate) struct ShownJob {
     pub(crate) upstream: Vec<String>,
     pub(crate) downstream: Vec<String>,
     pub(crate) next_slots: Vec<Version>,
+    pub(crate) warnings: Vec<String>,
 }
 
 /// Whether a job's versions run.
@@ -120,7 +125,8 @@ impl Service {
         let job = self.find_job(&catalog, path)?;
         let after = Version::at(self.now().wall);
         let next_slots = next_versions(Arc::clone(&catalog), &job, after, NEXT_SLOTS).await?;
-        Ok(ShownJob { next_slots, ..shown(&catalog, job) })
+        let warnings = warnings(&catalog, &job, after);
+        Ok(ShownJob { next_slots, warnings, ..shown(&catalog, job) })
     }
 
     /// Jobs by filter, by path; of those with a schedule the next slot by it alone: all would cost a search for each.
@@ -141,9 +147,10 @@ impl Service {
         let now = Version::at(self.now().wall);
         let with_next = |job: &Arc<Job>| {
             // A job whose schedule cannot be read is parked, and its state says so.
-            let schedule = schedule(job).ok().flatten();
+            let schedule = schedule(&catalog, job).ok().flatten();
             let next_slots = schedule.map_or_else(Vec::new, |schedule| take(&schedule, now, 1));
-            ShownJob { next_slots, ..shown(&catalog, Arc::clone(job)) }
+            let warnings = warnings(&catalog, job, now);
+            ShownJob { next_slots, warnings, ..shown(&catalog, Arc::clone(job)) }
         };
         let rows = piece.rows.into_iter().map(with_next).collect();
         Ok(Piece { rows, next: piece.next })
@@ -176,8 +183,8 @@ impl Service {
             SlotsOf::Job(path) => {
                 let catalog = self.catalog()?;
                 let job = self.find_job(&catalog, path)?;
-                let versions = next_versions(catalog, &job, after, count).await?;
-                let (plan, zone) = (schedule(&job)?, job.zone().to_owned());
+                let versions = next_versions(Arc::clone(&catalog), &job, after, count).await?;
+                let (plan, zone) = (schedule(&catalog, &job)?, job.zone().to_owned());
                 let slots = versions.into_iter().map(|v| slot(v, &zone, plan.as_ref()));
                 Ok((slots.collect(), zone))
             }
@@ -220,7 +227,15 @@ fn shown(catalog: &Catalog, job: Arc<Job>) -> ShownJob {
     let mut downstream: Vec<String> = below.collect();
     downstream.sort_unstable();
     let (state, zone) = (JobState::of(&job), job.zone().to_owned());
-    ShownJob { job, state, zone, upstream, downstream, next_slots: Vec::new() }
+    ShownJob {
+        job,
+        state,
+        zone,
+        upstream,
+        downstream,
+        next_slots: Vec::new(),
+        warnings: Vec::new(),
+    }
 }
 
 fn group_shown(catalog: &Catalog, known: &Group) -> ShownGroup {
@@ -250,7 +265,9 @@ async fn next_versions(
 ) -> Result<Vec<Version>, Fault> {
     let alone = job.spec.as_ref().is_none_or(|spec| spec.edges.is_empty());
     if alone {
-        return Ok(schedule(job)?.map(|plan| take(&plan, after, count)).unwrap_or_default());
+        return Ok(schedule(&catalog, job)?
+            .map(|plan| take(&plan, after, count))
+            .unwrap_or_default());
     }
     let id = job.row.id;
     let searching = tokio::task::spawn_blocking(move || search(&catalog, id, after, count));
@@ -272,7 +289,15 @@ fn search(
     while found.len() < wanted && from < end && catalog.nodes.contains_key(&job) {
         let to = from.plus(window).min(end);
         let versions = plan.versions(job, from, to);
-        let versions = versions.map_err(|error| Fault::Conflict(error.to_string()))?;
+        // Past the end of a calendar nobody knows: what was found so far is all.
+        let versions = match versions {
+            Err(PlanError::PastCalendar { .. }) if window > SEARCH_LEAST => {
+                window = (window / 2).max(SEARCH_LEAST);
+                continue;
+            }
+            Err(PlanError::PastCalendar { .. }) => break,
+            versions => versions.map_err(|error| Fault::Conflict(error.to_string()))?,
+        };
         found.extend(versions.iter().map(|planned| planned.version));
         (from, window) = (to, window * 2);
     }
@@ -281,11 +306,11 @@ fn search(
 }
 
 /// The job's schedule as it is now.
-fn schedule(job: &Job) -> Result<Option<Schedule>, Fault> {
+fn schedule(catalog: &Catalog, job: &Job) -> Result<Option<Schedule>, Fault> {
     let Some(spec) = job.spec.as_ref().and_then(|spec| spec.schedule.as_ref()) else {
         return Ok(None);
     };
-    let schedule = Schedule::read(spec);
+    let schedule = catalog.schedule(spec, LATEST);
     schedule.map(Some).map_err(|error| Fault::Conflict(error.to_string()))
 }
 

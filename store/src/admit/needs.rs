@@ -123,6 +123,7 @@ impl Needs {
             | Write::Output(..)
             | Write::Gap(_)
             | Write::Revision(_)
+            | Write::Calendar(_)
             | Write::Group(..)
             | Write::Audit(_) => {}
         }

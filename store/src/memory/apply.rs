@@ -19,6 +19,9 @@ impl State {
         exchange.make(&mut self.taken)?;
         self.marks = self.marks.max(*marks);
         put(&mut self.groups, &plan.groups);
+        self.calendars.extend(
+            plan.calendars.iter().map(|&row| ((row.name.clone(), row.revision), row.clone())),
+        );
         put(&mut self.jobs, &plan.jobs);
         self.revisions.extend(plan.revisions.iter().map(|&r| ((r.job, r.revision), r.clone())));
         put(&mut self.cursors, &plan.cursors);
@@ -78,6 +81,13 @@ impl State {
             json(&row.spec)?;
         }
         plan.groups.iter().try_for_each(|c| json(&c.row.spec))?;
+        for row in &plan.calendars {
+            let fresh = !self.calendars.contains_key(&(row.name.clone(), row.revision));
+            holds(fresh, || {
+                format!("revision {} of calendar {} is there already", row.revision, row.name)
+            })?;
+            row.spec.as_deref().map_or(Ok(()), json)?;
+        }
         let values = plan.audit.iter().flat_map(|row| row.old.iter().chain(row.new.iter()));
         values.map(String::as_str).try_for_each(json)
     }

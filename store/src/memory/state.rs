@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use hera_common::action::{Action, ActionEnd, Binding, SkipReason};
 use hera_common::attempt::Attempt;
 use hera_common::audit::AuditRow;
+use hera_common::calendar::CalendarRow;
 use hera_common::id::{ActionId, Epoch, Fence, GroupId, JobId, Revision, RunId, Token, WorkerId};
 use hera_common::job::{Cursor, Gap, GroupRow, JobRow, RevisionRow};
 use hera_common::run::Run;
@@ -27,6 +28,7 @@ pub(super) struct State {
     pub(super) leadership: Leadership,
     pub(super) marks: Marks,
     pub(super) groups: BTreeMap<GroupId, GroupRow>,
+    pub(super) calendars: BTreeMap<(String, Revision), CalendarRow>,
     pub(super) jobs: BTreeMap<JobId, JobRow>,
     pub(super) revisions: BTreeMap<(JobId, Revision), RevisionRow>,
     pub(super) cursors: BTreeMap<JobId, Cursor>,
@@ -58,6 +60,7 @@ impl State {
             },
             marks: Marks::default(),
             groups: BTreeMap::new(),
+            calendars: BTreeMap::new(),
             jobs: BTreeMap::new(),
             revisions: BTreeMap::new(),
             cursors: BTreeMap::new(),

@@ -45,6 +45,7 @@ impl State {
             store_now: self.now,
             marks: self.marks,
             groups: self.groups.values().cloned().collect(),
+            calendars: self.calendars.values().cloned().collect(),
             cursors: self.cursors.values().filter(|c| known.contains(&c.job)).copied().collect(),
             revisions: self
                 .revisions

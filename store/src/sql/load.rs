@@ -59,6 +59,8 @@ impl<'s> Load<'s> {
     async fn definitions(&mut self, snapshot: &mut Snapshot) -> Result<(), Fault> {
         snapshot.groups =
             self.rows("group", Ask::of(catalog::GROUP_LOAD), no_job, row::group).await?;
+        snapshot.calendars =
+            self.rows("calendar", Ask::of(catalog::CALENDAR_LOAD), no_job, row::calendar).await?;
         let jobs = self.of_jobs(catalog::JOB_LOAD, " ORDER BY j.job_id");
         snapshot.jobs = self.rows("job", jobs, first_is_job, row::job).await?;
         let cursors = self.of_jobs(catalog::CURSOR_LOAD, " ORDER BY c.job_id");

@@ -13,8 +13,9 @@ pub(crate) use action::{
 };
 pub(crate) use attempt::{ATTEMPT_COLUMNS, attempt, attempt_inserts, attempt_updates};
 pub(crate) use definition::{
-    audit, audit_inserts, cursor, cursor_inserts, cursor_updates, gap, gap_inserts, group,
-    group_inserts, group_updates, job, job_inserts, job_updates, revision, revision_inserts,
+    audit, audit_inserts, calendar, calendar_inserts, cursor, cursor_inserts, cursor_updates, gap,
+    gap_inserts, group, group_inserts, group_updates, job, job_inserts, job_updates, revision,
+    revision_inserts,
 };
 pub(crate) use run::{run, run_inserts, run_updates};
 pub(crate) use worker::{worker, worker_inserts, worker_updates};

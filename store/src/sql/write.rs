@@ -37,6 +37,8 @@ impl Writer<'_> {
         paths: &[(JobId, String)],
     ) -> Result<(), Fault> {
         self.groups(&plan.groups).await?;
+        let calendars = row::calendar_inserts(&plan.calendars);
+        self.put("calendars", self.catalog.calendar_insert, calendars).await?;
         self.jobs(&plan.jobs, paths).await?;
         let catalog = self.catalog;
         self.put("revisions", catalog.revision_insert, row::revision_inserts(&plan.revisions))

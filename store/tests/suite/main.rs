@@ -72,6 +72,7 @@ suite! {
             a_run_hands_over_to_the_next_in_one_batch
             marks_never_go_back
             rows_of_every_kind_come_back_as_they_were_written
+            an_edit_of_a_calendar_is_kept_and_never_made_twice
         }
         look {
             what_is_active_is_loaded_and_nothing_else

@@ -6,6 +6,7 @@ use std::time::Duration;
 use hera_common::action::{Action, ActionState, Binding, DataInterval};
 use hera_common::attempt::{Attempt, AttemptEnd, AttemptState, Exit};
 use hera_common::audit::{Asked, AuditRow};
+use hera_common::calendar::CalendarRow;
 use hera_common::hand::{Hand, Hands};
 use hera_common::id::{
     ActionId, Epoch, Fence, GroupId, Incarnation, JobId, Revision, RunId, Seq, Token, WorkerId,
@@ -73,6 +74,19 @@ pub(crate) fn revision(job: i64, number: i64) -> RevisionRow {
         actor: "ada".to_owned(),
         why: String::new(),
         source: "ci".to_owned(),
+        created_at: MADE,
+    }
+}
+
+/// An edit of a calendar; an even one takes it away.
+pub(crate) fn calendar(name: &str, number: i64) -> CalendarRow {
+    CalendarRow {
+        name: name.to_owned(),
+        revision: Revision::from_raw(number),
+        since: version(number),
+        spec: (number % 2 == 1).then(|| r#"{"weekly":  ["SUN"], "days": []}"#.to_owned()),
+        actor: "ada".to_owned(),
+        why: "a new year".to_owned(),
         created_at: MADE,
     }
 }

@@ -262,6 +262,8 @@ pub(crate) async fn rows_of_every_kind_come_back_as_they_were_written(place: &im
         Write::Job(Put::Insert, Box::new(job.clone())),
         Write::Revision(Box::new(rows::revision(1, 1))),
         Write::Revision(Box::new(rows::revision(1, 2))),
+        Write::Calendar(Box::new(rows::calendar("cn", 1))),
+        Write::Calendar(Box::new(rows::calendar("be", 1))),
         Write::Cursor(Put::Insert, rows::cursor(1)),
         Write::Gap(rows::gap(1, 1, 3)),
         Write::Worker(Put::Insert, Box::new(worker.clone())),
@@ -275,6 +277,7 @@ pub(crate) async fn rows_of_every_kind_come_back_as_they_were_written(place: &im
     assert_eq!(snapshot.groups, std::slice::from_ref(&group));
     assert_eq!(snapshot.jobs, [job.clone()]);
     assert_eq!(snapshot.revisions, [rows::revision(1, 1), rows::revision(1, 2)]);
+    assert_eq!(snapshot.calendars, [rows::calendar("be", 1), rows::calendar("cn", 1)]);
     assert_eq!(snapshot.cursors, [rows::cursor(1)]);
     assert_eq!(snapshot.workers, [worker.clone()]);
     assert_eq!(snapshot.actions.len(), 1);
@@ -302,4 +305,15 @@ pub(crate) async fn rows_of_every_kind_come_back_as_they_were_written(place: &im
     let snapshot = world.all().await;
     assert_eq!((snapshot.groups, snapshot.cursors), (vec![group], vec![cursor]));
     assert_eq!((snapshot.jobs, snapshot.workers), (vec![job], vec![worker]));
+}
+
+pub(crate) async fn an_edit_of_a_calendar_is_kept_and_never_made_twice(place: &impl Place) {
+    let world = World::led(place).await;
+    let put = |number| Write::Calendar(Box::new(rows::calendar("cn", number)));
+    world.write(vec![put(1)]).await;
+    world.write(vec![put(2), put(3)]).await;
+    let twice = world.try_commit(vec![unit(vec![], vec![put(2)])]).await;
+    assert!(twice.is_err(), "{twice:?}");
+    let all = [1, 2, 3].map(|number| rows::calendar("cn", number));
+    assert_eq!(world.all().await.calendars, all, "the one that was there has stayed");
 }

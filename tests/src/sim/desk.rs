@@ -390,6 +390,7 @@ impl World {
                     | Write::Job(..)
                     | Write::Cursor(..)
                     | Write::Revision(_)
+                    | Write::Calendar(_)
                     | Write::Group(..)
                     | Write::Worker(..)
                     | Write::Audit(_)) => format!("{other:?}").chars().take(120).collect(),

@@ -206,6 +206,7 @@ fn runs(batch: &mut Batch) -> impl Iterator<Item = &mut Run> {
         | Write::Job(..)
         | Write::Cursor(..)
         | Write::Revision(_)
+        | Write::Calendar(_)
         | Write::Group(..)
         | Write::Worker(..)
         | Write::Audit(_) => None,

@@ -59,6 +59,9 @@ impl Described for WholeJob {
             sheet.line(key, at(next.0, &job.zone));
             key = "";
         }
+        for warning in &job.warnings {
+            sheet.line("warning", warning);
+        }
         sheet.line("upstream", job.upstream.join(", "));
         sheet.line("downstream", job.downstream.join(", "));
         let mut text = sheet.text(look);
@@ -185,9 +188,10 @@ impl Listed for Change {
         let what: Vec<_> = was.iter().chain(&self.details).map(String::as_str).collect();
         vec![
             Cell::toned(tone, self.kind),
-            Cell::plain(match &self.group {
-                Some(group) => format!("group {group}"),
-                None => or_empty(self.job.as_deref()),
+            Cell::plain(match (&self.group, &self.calendar) {
+                (Some(group), _) => format!("group {group}"),
+                (None, Some(calendar)) => format!("calendar {calendar}"),
+                (None, None) => or_empty(self.job.as_deref()),
             }),
             Cell::plain(self.revision.map_or_else(String::new, |revision| revision.to_string())),
             Cell::plain(what.join("; ")),
@@ -195,7 +199,8 @@ impl Listed for Change {
     }
 
     fn name(&self) -> String {
-        or_empty(self.job.as_deref().or(self.group.as_deref()))
+        let named = self.job.as_deref().or(self.group.as_deref());
+        or_empty(named.or(self.calendar.as_deref()))
     }
 }
 

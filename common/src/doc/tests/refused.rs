@@ -68,8 +68,6 @@ fn what_is_not_built_yet_is_refused_by_name() {
             "type: sql\nscript: select 1",
             "takeover: newest\noverlap: queue_newest\ngive_up_after: 1d",
             "overlap: cancel_running",
-            "data: { period: business_day }",
-            "depends_on: [{ job: u, offset: -1bd }, { job: u, bind: last, of: business_day }]",
         ],
         &expect![[r#"
             expected_by: "07:00"; max_duration: 1h; wait_for: {}; pool: x; secrets: {}
@@ -88,11 +86,6 @@ fn what_is_not_built_yet_is_refused_by_name() {
               7:5: jobs[0].give_up_after: `give_up_after` is not built yet
             overlap: cancel_running
               5:14: jobs[0].overlap: `overlap: cancel_running` is not built yet: use queue or allow
-            data: { period: business_day }
-              5:21: jobs[0].data.period: `period: business_day` is not built yet: use hour, day, week or month
-            depends_on: [{ job: u, offset: -1bd }, { job: u, bind: last, of: business_day }]
-              5:36: jobs[0].depends_on[0].offset: "-1bd" has the unit bd: offsets in business days are not built yet
-              5:70: jobs[0].depends_on[1].of: `of: business_day` is not built yet: use hour, day, week or month
         "#]],
     );
 }
@@ -167,27 +160,6 @@ fn bad_schedules_and_scripts_are_refused_with_the_reason() {
             "schedule: { zone: UTC }",
             "schedule: { cron: [], zone: Nowhere }",
             "schedule: { cron: [0 2 * * *, [x]] }",
-            "schedule: { anchor: 2026-01-01 }",
-            "schedule: { cron: 0 2 * * *, anchor: 2026-01-01 }",
-            "schedule: { every: 25h }\nurgency: 9",
-            "schedule: { every: 0s, anchor: noon }",
-            "schedule: { every: 1mo }",
-            "schedule: { every: [1h, 2h] }",
-            "schedule: { every: 5m, at: [] }",
-            "schedule: { at: [2026-01-01, 2026-01-01T00:00:00.5Z, soon] }",
-            "schedule: { at: 2026-01-01T00:00Z, start: tomorrow, end: 2026-02-30 }",
-            "schedule: { at: 2026-01-01T00:00Z, jitter: 2d }",
-            "schedule: { at: 2026-01-01T00:00Z, jitter: 0s }",
-            "schedule: { cron: 0 2 * * *, dst: { gap: both, overlap: none, fold: 1 } }",
-            "schedule: { cron: 0 2 * * *, dst: skip }",
-            "schedule: { cron: 0 2 * * *, calendar: cn }",
-            "schedule: { cron: 0 2 * * *, calendar: {} }",
-            "schedule: { cron: 0 2 * * *, calendar: { include: a, exclude: b, roll: nearest } }",
-            "schedule: { cron: 0 2 * * *, calendar: { exclude: a/b } }",
-            "schedule: { cron: 0 2 * * *, calendar: { exclude: cn } }",
-            "schedule: { cron: 0 2 * * *, calendar: none }\ncalendar: { include: cn }",
-            "calendar: { include: cn, roll: next }",
-            "dst: { gap: skip }",
             "schedule:",
             "host_group: a/b",
             "owner: \"\"\ndescription:",
@@ -212,58 +184,6 @@ fn bad_schedules_and_scripts_are_refused_with_the_reason() {
               5:33: jobs[0].schedule.zone: there is no time zone `Nowhere`: write an IANA name such as Europe/Berlin
             schedule: { cron: [0 2 * * *, [x]] }
               5:35: jobs[0].schedule.cron[1]: is one value, not a list
-            schedule: { anchor: 2026-01-01 }
-              5:15: jobs[0].schedule: has no `cron`, `every` or `at`
-            schedule: { cron: 0 2 * * *, anchor: 2026-01-01 }
-              5:42: jobs[0].schedule.anchor: counts nothing: it belongs to `every`
-            schedule: { every: 25h }; urgency: 9
-              5:24: jobs[0].schedule.every: `25h`: an interval is less than a day, or whole days; write 12h or 2d
-              6:14: jobs[0].urgency: 9 is not between 1 and 5
-            schedule: { every: 0s, anchor: noon }
-              5:24: jobs[0].schedule.every: `0s`: an interval goes forward; write 1s or more
-              5:36: jobs[0].schedule.anchor: `noon` is no instant: write 2026-12-24T18:00:00Z, or in the zone 2026-12-24T18:00 or 2026-12-24
-            schedule: { every: 1mo }
-              5:24: jobs[0].schedule.every: `1mo`: an interval is counted in s, min, h or d; write a cron for months
-            schedule: { every: [1h, 2h] }
-              5:24: jobs[0].schedule.every: is one value, not a list
-            schedule: { every: 5m, at: [] }
-              5:24: jobs[0].schedule.every: "5m" has the unit m, which could be minutes or months: write min or mo
-              5:32: jobs[0].schedule.at: is an empty list
-            schedule: { at: [2026-01-01, 2026-01-01T00:00:00.5Z, soon] }
-              5:22: jobs[0].schedule.at[0]: `2026-01-01` has no time of day: write 2026-01-01T00:00
-              5:34: jobs[0].schedule.at[1]: `2026-01-01T00:00:00.5Z` has a fraction of a second: slots are whole seconds
-              5:58: jobs[0].schedule.at[2]: `soon` is no instant: write 2026-12-24T18:00:00Z, or in the zone 2026-12-24T18:00 or 2026-12-24
-            schedule: { at: 2026-01-01T00:00Z, start: tomorrow, end: 2026-02-30 }
-              5:47: jobs[0].schedule.start: `tomorrow` is no instant: write 2026-12-24T18:00:00Z, or in the zone 2026-12-24T18:00 or 2026-12-24
-              5:62: jobs[0].schedule.end: `2026-02-30` is no instant: write 2026-12-24T18:00:00Z, or in the zone 2026-12-24T18:00 or 2026-12-24
-            schedule: { at: 2026-01-01T00:00Z, jitter: 2d }
-              5:48: jobs[0].schedule.jitter: `2d` is longer than 1d
-            schedule: { at: 2026-01-01T00:00Z, jitter: 0s }
-              5:48: jobs[0].schedule.jitter: `0s` is too short: at least 1s
-            schedule: { cron: 0 2 * * *, dst: { gap: both, overlap: none, fold: 1 } }
-              5:46: jobs[0].schedule.dst.gap: `both` is unknown: use shift or skip
-              5:61: jobs[0].schedule.dst.overlap: `none` is unknown: use first, second or both
-              5:67: jobs[0].schedule.dst.fold: there is no field `fold`
-            schedule: { cron: 0 2 * * *, dst: skip }
-              5:39: jobs[0].schedule.dst: is not a mapping: write { key: value }
-            schedule: { cron: 0 2 * * *, calendar: cn }
-              5:44: jobs[0].schedule.calendar: is a mapping: write calendar: { exclude: cn }, or none
-            schedule: { cron: 0 2 * * *, calendar: {} }
-              5:44: jobs[0].schedule.calendar: has neither `include` nor `exclude`
-            schedule: { cron: 0 2 * * *, calendar: { include: a, exclude: b, roll: nearest } }
-              5:44: jobs[0].schedule.calendar: has both `include` and `exclude`: one of them says which days are business days
-              5:76: jobs[0].schedule.calendar.roll: `nearest` is unknown: use skip, next or previous
-            schedule: { cron: 0 2 * * *, calendar: { exclude: a/b } }
-              5:55: jobs[0].schedule.calendar.exclude: `a/b` is a path, and a name is wanted
-            schedule: { cron: 0 2 * * *, calendar: { exclude: cn } }
-              5:55: jobs[0].schedule.calendar.exclude: there is no calendar `cn`
-            schedule: { cron: 0 2 * * *, calendar: none }; calendar: { include: cn }
-              6:15: jobs[0].calendar: is written for the schedule too: write it once
-            calendar: { include: cn, roll: next }
-              5:26: jobs[0].calendar.include: there is no calendar `cn`
-              5:36: jobs[0].calendar.roll: moves slots, and the job has no schedule
-            dst: { gap: skip }
-              5:5: jobs[0].dst: there is no field `dst`
             schedule:
               5:13: jobs[0].schedule: has no `cron`, `every` or `at`
             host_group: a/b
@@ -338,7 +258,7 @@ fn edges_are_checked() {
               5:34: jobs[0].depends_on[0].bind: `last` wants `of`: day, week or month
               5:69: jobs[0].depends_on[1].of: `of: hour` is too short: use day, week or month
             depends_on: [{ job: u, offset: 1 }, { job: u, bind: latest }]
-              5:36: jobs[0].depends_on[0].offset: "1" is not a number and a unit (s, min, h, d, mo, slots), such as -1d
+              5:36: jobs[0].depends_on[0].offset: "1" is not a number and a unit (s, min, h, d, bd, mo, slots), such as -1d
               5:57: jobs[0].depends_on[1].bind: `latest` is unknown, did you mean `last`?
             depends_on: [{ job: u, on: sucess, empty: no }]
               5:32: jobs[0].depends_on[0].on: `sucess` is unknown, did you mean `success`?
@@ -377,7 +297,7 @@ fn windows_are_checked() {
             depends_on: [{ job: u, bind: window, from: -2slots, to: 5m }]
               5:61: jobs[0].depends_on[0].to: "5m" has the unit m, which could be minutes or months: write min or mo
             depends_on: [{ job: u, bind: window, from: -2slots, to: 0s }]
-              5:48: jobs[0].depends_on[0].from: a window is of time: write s, min, h, d or mo
+              5:48: jobs[0].depends_on[0].from: a window is of time: write s, min, h, d, bd or mo
         "#]],
     );
 }
@@ -410,4 +330,153 @@ fn a_job_must_have_its_versions_from_somewhere() {
     for good in ["u", "{ job: u, bind: same }", "{ job: u, bind: all, of: day }"] {
         assert!(apply(&[&placing(good)], &Contents::default(), &Stored::default()).is_ok());
     }
+}
+
+#[test]
+fn bad_calendars_are_refused_with_the_reason() {
+    check(
+        &[
+            "calendars:\n  - name: empty\n  - name: a/b\n    weekly: [SUN, Sunday, 7]\n  - days: [2026-02-29, 2026-10-02..2026-10-01, soon]\n  - { name: both, of: we, days: [2026-10-01], remove: [2026-10-01] }\n  - { name: we, weekly: [SAT, SUN] }\n  - { name: ends, days: [2026-10-01], valid_until: 2026-09-30 }\n  - { name: nothing, days: [2026-10-01], remove: [2026-10-02] }\n  - { name: odd, of: [we], hollidays: [] }\n",
+            "calendars:\n  - { name: x, of: [y] }\n  - { name: y, of: x }\n  - { name: x, weekly: [SUN] }\n  - { name: z, of: gone }\nowner: me\n",
+        ],
+        &expect![[r#"
+            a.yaml:2:5: calendars[0]: holds no day: write `weekly`, `days`, `add`, or `of` another calendar
+            a.yaml:3:11: calendars[1].name: `a/b` is a path, and a name is wanted
+            a.yaml:4:19: calendars[1].weekly[1]: `Sunday` is unknown: use MON, TUE, WED, THU, FRI, SAT or SUN
+            a.yaml:4:27: calendars[1].weekly[2]: `7` is unknown: use MON, TUE, WED, THU, FRI, SAT or SUN
+            a.yaml:5:5: calendars[2].name: is missing
+            a.yaml:5:12: calendars[2].days[0]: `2026-02-29` is no date: write 2026-12-24
+            a.yaml:5:24: calendars[2].days[1]: `2026-10-02..2026-10-01` ends before it begins
+            a.yaml:5:48: calendars[2].days[2]: `soon` is no date: write 2026-12-24
+            a.yaml:6:55: calendars[3].remove: takes 2026-10-01 away, which is named itself: leave one of them off
+            a.yaml:8:52: calendars[5].valid_until: is before 2026-10-01, which is named
+            a.yaml:9:50: calendars[6].remove: takes away from nothing: it has no such day
+            a.yaml:10:28: calendars[7].hollidays: there is no field `hollidays`
+        "#]],
+    );
+    check(
+        &[
+            "calendars:\n  - { name: x, of: [y] }\n  - { name: y, of: x }\n  - { name: x, weekly: [SUN] }\n  - { name: z, of: gone }\n",
+            "group: g\ncalendars: [{ name: z, weekly: [SUN] }]\n",
+        ],
+        &expect![[r#"
+            a.yaml:2:20: calendars[0].of: the calendars are made of one another: x -> y -> x
+            a.yaml:3:20: calendars[1].of: the calendars are made of one another: y -> x -> y
+            a.yaml:4:5: calendars[2].of: the calendars are made of one another: x -> y -> x
+            a.yaml:4:13: calendars[2].name: calendar `x` is also in a.yaml:2:13
+            a.yaml:5:20: calendars[3].of: there is no calendar `gone`
+            b.yaml:2:13: calendars[0].of: there is no calendar `gone`
+            b.yaml:2:21: calendars[0].name: calendar `z` is also in a.yaml:5:13
+        "#]],
+    );
+}
+
+#[test]
+fn business_days_are_those_of_the_calendar_of_the_job_or_its_group() {
+    check(
+        &[
+            "group: g\ndefaults: { calendar: { exclude: off }, data: { period: business_day, offset: -1 } }\njobs:\n  - { name: j, type: noop, schedule: { cron: 0 2 * * *, dst: { overlap: both } }, depends_on: [{ job: u, offset: -1bd }] }\n  - { name: u, type: noop, calendar: none, data: { period: day } }\n",
+            "calendars:\n  - name: off\n    weekly: [SUN, SAT]\n    add: [2026-12-25, 2026-01-01..2026-01-02]\n    valid_until: 2026-12-31\n    description: x\n",
+        ],
+        &expect![[r#"
+            {"at_most_once":false,"calendar":{"exclude":"off"},"catch_up":"all","config":{},"data":{"offset":-1,"period":"business_day"},"depends_on":[{"bind":"data","empty":"ignore","job":"g/u","offset":"-1bd","on":"success"}],"description":"","dst":{"overlap":"both"},"files":[],"lease":"5min","overlap":"queue","own":{"config":{},"depends_on":[{}],"settings":{}},"owner":"","path":"g/j","restarts":2,"retries":{"backoff":"constant","delay":"5min","not_on":[],"times":0},"schedule":{"cron":["0 2 * * *"],"dst":{"overlap":"both"}},"script":"","type":"noop","urgency":3,"zone":"UTC"}
+            {"at_most_once":false,"catch_up":"all","config":{},"data":{"offset":0,"period":"day"},"depends_on":[],"description":"","files":[],"lease":"5min","overlap":"queue","own":{"config":{},"depends_on":[],"settings":{"calendar":"none","data":{"offset":0,"period":"day"}}},"owner":"","path":"g/u","restarts":2,"retries":{"backoff":"constant","delay":"5min","not_on":[],"times":0},"script":"","type":"noop","urgency":3,"zone":"UTC"}
+        "#]],
+    );
+}
+
+#[test]
+fn bad_rules_of_schedules_are_refused_with_the_reason() {
+    check_jobs(
+        &[
+            "schedule: { anchor: 2026-01-01 }",
+            "schedule: { cron: 0 2 * * *, anchor: 2026-01-01 }",
+            "schedule: { every: 25h }\nurgency: 9",
+            "schedule: { every: 0s, anchor: noon }",
+            "schedule: { every: 1mo }",
+            "schedule: { every: [1h, 2h] }",
+            "schedule: { every: 5m, at: [] }",
+            "schedule: { at: [2026-01-01, 2026-01-01T00:00:00.5Z, soon] }",
+            "schedule: { at: 2026-01-01T00:00Z, start: tomorrow, end: 2026-02-30 }",
+            "schedule: { at: 2026-01-01T00:00Z, jitter: 2d }",
+            "schedule: { at: 2026-01-01T00:00Z, jitter: 0s }",
+            "schedule: { cron: 0 2 * * *, dst: { gap: both, overlap: none, fold: 1 } }",
+            "schedule: { cron: 0 2 * * *, dst: skip }",
+            "schedule: { cron: 0 2 * * *, calendar: cn }",
+            "schedule: { cron: 0 2 * * *, calendar: {} }",
+            "schedule: { cron: 0 2 * * *, calendar: { include: a, exclude: b, roll: nearest } }",
+            "schedule: { cron: 0 2 * * *, calendar: { exclude: a/b } }",
+            "schedule: { cron: 0 2 * * *, calendar: { exclude: cn } }",
+            "data: { period: business_day }",
+            "depends_on: [{ job: u, offset: -1bd }, { job: u, bind: last, of: business_day }]",
+            "depends_on: [{ job: u, offset: -1bd }, { job: u, bind: window, from: -2bd, to: 0s }]",
+            "schedule: { cron: 0 2 * * *, calendar: none }\ncalendar: { include: cn }",
+            "calendar: { include: cn, roll: next }",
+            "dst: { gap: skip }",
+        ],
+        &expect![[r#"
+            schedule: { anchor: 2026-01-01 }
+              5:15: jobs[0].schedule: has no `cron`, `every` or `at`
+            schedule: { cron: 0 2 * * *, anchor: 2026-01-01 }
+              5:42: jobs[0].schedule.anchor: counts nothing: it belongs to `every`
+            schedule: { every: 25h }; urgency: 9
+              5:24: jobs[0].schedule.every: `25h`: an interval is less than a day, or whole days; write 12h or 2d
+              6:14: jobs[0].urgency: 9 is not between 1 and 5
+            schedule: { every: 0s, anchor: noon }
+              5:24: jobs[0].schedule.every: `0s`: an interval goes forward; write 1s or more
+              5:36: jobs[0].schedule.anchor: `noon` is no instant: write 2026-12-24T18:00:00Z, or in the zone 2026-12-24T18:00 or 2026-12-24
+            schedule: { every: 1mo }
+              5:24: jobs[0].schedule.every: `1mo`: an interval is counted in s, min, h or d; write a cron for months, a calendar for business days
+            schedule: { every: [1h, 2h] }
+              5:24: jobs[0].schedule.every: is one value, not a list
+            schedule: { every: 5m, at: [] }
+              5:24: jobs[0].schedule.every: "5m" has the unit m, which could be minutes or months: write min or mo
+              5:32: jobs[0].schedule.at: is an empty list
+            schedule: { at: [2026-01-01, 2026-01-01T00:00:00.5Z, soon] }
+              5:22: jobs[0].schedule.at[0]: `2026-01-01` has no time of day: write 2026-01-01T00:00
+              5:34: jobs[0].schedule.at[1]: `2026-01-01T00:00:00.5Z` has a fraction of a second: slots are whole seconds
+              5:58: jobs[0].schedule.at[2]: `soon` is no instant: write 2026-12-24T18:00:00Z, or in the zone 2026-12-24T18:00 or 2026-12-24
+            schedule: { at: 2026-01-01T00:00Z, start: tomorrow, end: 2026-02-30 }
+              5:47: jobs[0].schedule.start: `tomorrow` is no instant: write 2026-12-24T18:00:00Z, or in the zone 2026-12-24T18:00 or 2026-12-24
+              5:62: jobs[0].schedule.end: `2026-02-30` is no instant: write 2026-12-24T18:00:00Z, or in the zone 2026-12-24T18:00 or 2026-12-24
+            schedule: { at: 2026-01-01T00:00Z, jitter: 2d }
+              5:48: jobs[0].schedule.jitter: `2d` is longer than 1d
+            schedule: { at: 2026-01-01T00:00Z, jitter: 0s }
+              5:48: jobs[0].schedule.jitter: `0s` is too short: at least 1s
+            schedule: { cron: 0 2 * * *, dst: { gap: both, overlap: none, fold: 1 } }
+              5:46: jobs[0].schedule.dst.gap: `both` is unknown: use shift or skip
+              5:61: jobs[0].schedule.dst.overlap: `none` is unknown: use first, second or both
+              5:67: jobs[0].schedule.dst.fold: there is no field `fold`
+            schedule: { cron: 0 2 * * *, dst: skip }
+              5:39: jobs[0].schedule.dst: is not a mapping: write { key: value }
+            schedule: { cron: 0 2 * * *, calendar: cn }
+              5:44: jobs[0].schedule.calendar: is a mapping: write calendar: { exclude: cn }, or none
+            schedule: { cron: 0 2 * * *, calendar: {} }
+              5:44: jobs[0].schedule.calendar: has neither `include` nor `exclude`
+            schedule: { cron: 0 2 * * *, calendar: { include: a, exclude: b, roll: nearest } }
+              5:44: jobs[0].schedule.calendar: has both `include` and `exclude`: one of them says which days are business days
+              5:76: jobs[0].schedule.calendar.roll: `nearest` is unknown: use skip, next or previous
+            schedule: { cron: 0 2 * * *, calendar: { exclude: a/b } }
+              5:55: jobs[0].schedule.calendar.exclude: `a/b` is a path, and a name is wanted
+            schedule: { cron: 0 2 * * *, calendar: { exclude: cn } }
+              5:55: jobs[0].schedule.calendar.exclude: there is no calendar `cn`
+            data: { period: business_day }
+              5:21: jobs[0].data.period: `business_day` wants to know the business days: write `calendar: { exclude: NAME }` (or include) in the job or its group's defaults, and the calendar NAME under `calendars`
+            depends_on: [{ job: u, offset: -1bd }, { job: u, bind: last, of: business_day }]
+              5:70: jobs[0].depends_on[1].of: `of: business_day` is a period of data only: use day, week or month
+            depends_on: [{ job: u, offset: -1bd }, { job: u, bind: window, from: -2bd, to: 0s }]
+              5:18: jobs[0].depends_on[0]: there is no job `g/u`
+              5:36: jobs[0].depends_on[0].offset: `-1bd` wants to know the business days: write `calendar: { exclude: NAME }` (or include) in the job or its group's defaults, and the calendar NAME under `calendars`
+              5:44: jobs[0].depends_on[1]: there is no job `g/u`
+              5:74: jobs[0].depends_on[1].from: `-2bd` wants to know the business days: write `calendar: { exclude: NAME }` (or include) in the job or its group's defaults, and the calendar NAME under `calendars`
+            schedule: { cron: 0 2 * * *, calendar: none }; calendar: { include: cn }
+              6:15: jobs[0].calendar: is written for the schedule too: write it once
+            calendar: { include: cn, roll: next }
+              5:15: jobs[0].calendar: is read by nothing: the job has no schedule, no data by business days, and no offset in business days
+              5:26: jobs[0].calendar.include: there is no calendar `cn`
+              5:36: jobs[0].calendar.roll: moves slots, and the job has no schedule
+            dst: { gap: skip }
+              5:5: jobs[0].dst: there is no field `dst`
+        "#]],
+    );
 }

@@ -2,8 +2,9 @@
 
 use serde_json::Value;
 
+use crate::calendar::WeekDay;
 use crate::doc::label::{BackoffWord, BindWord, Label, StateWord, TakeoverWord};
-use crate::doc::{edge, fields, file, schedule, settings};
+use crate::doc::{calendar, edge, fields, file, schedule, settings};
 use crate::schedule::{DstGap, DstOverlap, Roll};
 use crate::spec::{CatchUp, Empty, Kind, On, Overlap, Period};
 
@@ -44,6 +45,7 @@ fn the_schema_has_the_fields_of_the_reader() {
     check_fields(&schema, "/$defs/job", &file::JOB);
     check_fields(&schema, "/$defs/defaults", &file::DEFAULTS);
     check_fields(&schema, "/$defs/schedule", &schedule::SCHEDULE);
+    check_fields(&schema, "/$defs/namedCalendar", &calendar::CALENDARS);
     check_fields(&schema, "/$defs/dst", &schedule::DST);
     check_fields(&schema, "/$defs/calendar/anyOf/1", &schedule::CALENDAR);
     check_fields(&schema, "/$defs/job/properties/script/anyOf/1", &file::SCRIPT);
@@ -65,6 +67,7 @@ fn the_schema_has_the_words_of_the_reader() {
     check_words::<On>(&schema, "/$defs/edge/properties/on");
     check_words::<Empty>(&schema, "/$defs/edge/properties/empty");
     check_words::<Period>(&schema, "/$defs/data/properties/period");
+    check_words::<WeekDay>(&schema, "/$defs/namedCalendar/properties/weekly/items");
     check_words::<DstGap>(&schema, "/$defs/dst/properties/gap");
     check_words::<DstOverlap>(&schema, "/$defs/dst/properties/overlap");
     check_words::<Roll>(&schema, "/$defs/calendar/anyOf/1/properties/roll");

@@ -7,14 +7,15 @@ use hera_common::id::JobId;
 use hera_common::time::Version;
 
 use super::Drafting;
-use crate::catalog::{Catalog, schedule};
+use crate::catalog::Catalog;
 use crate::graph;
 use crate::input::RefusalKind;
 
 impl Drafting<'_> {
     /// Edges by id, then the rules between jobs.
     pub(super) fn link(&mut self) {
-        let touched: BTreeSet<JobId> = self.draft.jobs.iter().map(|job| job.id).collect();
+        let mut touched: BTreeSet<JobId> = self.draft.jobs.iter().map(|job| job.id).collect();
+        touched.extend(&self.draft.recounted);
         let orphans = self.draft.deleted.iter().filter_map(|id| self.before.downstream.get(id));
         let orphans: BTreeSet<JobId> = orphans.flatten().copied().collect();
         let turned = self.turned(&touched);
@@ -28,7 +29,8 @@ impl Drafting<'_> {
         }
         // What only was seen is as it was, whatever would be refused of it today.
         let news = self.draft.jobs.iter().filter(|job| !job.seen).map(|job| job.id);
-        let changed: BTreeSet<JobId> = news.chain(turned).collect();
+        let recounted = self.draft.recounted.iter().copied();
+        let changed: BTreeSet<JobId> = news.chain(turned).chain(recounted).collect();
         for drafted in changed.iter().copied() {
             if let Err(fault) = self.check(drafted) {
                 self.refuse_job(drafted, fault, RefusalKind::Invalid);
@@ -99,7 +101,7 @@ impl Drafting<'_> {
         let Some(spec) = &job.spec else { return Ok(()) };
         if let Some(spec) = &spec.schedule {
             let birth = Version::at(self.now);
-            let read = schedule(spec)?;
+            let read = self.draft.catalog.schedule(spec, birth)?;
             // One that has come to its end is no reason to refuse another edit of the job.
             let before = self.before.jobs.get(&id).and_then(|before| before.spec.as_ref());
             if before.and_then(|before| before.schedule.as_ref()) != Some(spec) {

@@ -1,6 +1,7 @@
-//! What people define, and what is noted of it: groups, jobs, revisions, cursors, gaps, the audit.
+//! What people define, and what is noted of it: groups, calendars, jobs, revisions, cursors, gaps, the audit.
 
 use hera_common::audit::{Asked, AuditRow};
+use hera_common::calendar::CalendarRow;
 use hera_common::id::{GroupId, JobId, Revision, Seq};
 use hera_common::job::{Cursor, Gap, GapReason, GroupRow, JobRow, RevisionRow};
 use hera_common::path::Path;
@@ -120,6 +121,33 @@ pub(crate) fn revision_inserts<'a>(rows: &[&'a RevisionRow]) -> Vec<Column<'a>> 
         Column::texts(rows().map(|r| r.why.as_str())),
         Column::texts(rows().map(|r| r.source.as_str())),
         Column::ints(rows().map(|r| r.created_at.ms())),
+    ]
+}
+
+/// Reads an edit of a calendar. Its document is not read here: one that is none has no days.
+pub(crate) fn calendar(reader: &mut Reader<'_>) -> Result<CalendarRow, Unreadable> {
+    Ok(CalendarRow {
+        name: reader.owned()?,
+        revision: Revision::from_raw(reader.int()?),
+        since: version(reader)?,
+        spec: reader.maybe_owned()?,
+        actor: reader.owned()?,
+        why: reader.owned()?,
+        created_at: wall(reader)?,
+    })
+}
+
+/// All columns of edits of calendars.
+pub(crate) fn calendar_inserts<'a>(rows: &[&'a CalendarRow]) -> Vec<Column<'a>> {
+    let rows = || rows.iter().copied();
+    vec![
+        Column::texts(rows().map(|c| c.name.as_str())),
+        Column::ints(rows().map(|c| c.revision.raw())),
+        Column::ints(rows().map(|c| c.since.ms())),
+        Column::maybe_texts(rows().map(|c| c.spec.as_deref())),
+        Column::texts(rows().map(|c| c.actor.as_str())),
+        Column::texts(rows().map(|c| c.why.as_str())),
+        Column::ints(rows().map(|c| c.created_at.ms())),
     ]
 }
 

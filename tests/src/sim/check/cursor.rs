@@ -27,6 +27,7 @@ impl World {
                 | Write::Gap(_)
                 | Write::Job(..)
                 | Write::Revision(_)
+                | Write::Calendar(_)
                 | Write::Group(..)
                 | Write::Worker(..)
                 | Write::Audit(_) => None,

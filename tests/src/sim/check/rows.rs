@@ -80,6 +80,7 @@ impl World {
             | Write::Job(..)
             | Write::Cursor(..)
             | Write::Revision(_)
+            | Write::Calendar(_)
             | Write::Group(..)
             | Write::Worker(..)
             | Write::Audit(_) => {}

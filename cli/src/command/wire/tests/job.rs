@@ -24,6 +24,7 @@ fn wire_job() -> v1::Job {
         schedule: "30 7 * * *".to_owned(),
         kind: "shell".to_owned(),
         description: "Puts the page together.".to_owned(),
+        warnings: Vec::new(),
     }
 }
 
@@ -38,8 +39,8 @@ fn jobs() {
         weather/report/publish  open   shell  after 1 job                           2         weather-team
 
         [
-        {"id":5,"job":"weather/report/publish","state":"open","reason":null,"owner":"weather-team","revision":2,"type":"shell","schedule":"30 7 * * *","zone":"America/New_York","description":"Puts the page together.","upstream":["weather/report/table"],"downstream":["weather/ready"],"next_slots":["2026-11-30T08:00:00Z","2026-12-01T08:00:00Z"]},
-        {"id":5,"job":"weather/report/publish","state":"open","reason":null,"owner":"weather-team","revision":2,"type":"shell","schedule":null,"zone":"America/New_York","description":"Puts the page together.","upstream":["weather/report/table"],"downstream":["weather/ready"],"next_slots":[]}
+        {"id":5,"job":"weather/report/publish","state":"open","reason":null,"owner":"weather-team","revision":2,"type":"shell","schedule":"30 7 * * *","zone":"America/New_York","description":"Puts the page together.","upstream":["weather/report/table"],"downstream":["weather/ready"],"next_slots":["2026-11-30T08:00:00Z","2026-12-01T08:00:00Z"],"warnings":[]},
+        {"id":5,"job":"weather/report/publish","state":"open","reason":null,"owner":"weather-team","revision":2,"type":"shell","schedule":null,"zone":"America/New_York","description":"Puts the page together.","upstream":["weather/report/table"],"downstream":["weather/ready"],"next_slots":[],"warnings":[]}
         ]
 
         - id: 5
@@ -60,6 +61,7 @@ fn jobs() {
           - "2026-11-30T08:00:00Z"
           - "2026-12-01T08:00:00Z"
         - id: 5
+          warnings: []
           job: weather/report/publish
           state: open
           reason: null
@@ -74,6 +76,7 @@ fn jobs() {
           downstream:
           - weather/ready
           next_slots: []
+          warnings: []
 
         weather/report/publish
         weather/report/publish
@@ -126,6 +129,7 @@ fn one_job() {
             "2026-11-30T08:00:00Z",
             "2026-12-01T08:00:00Z"
           ],
+          "warnings": [],
           "spec": {
             "script": "bash publish.sh\necho"
           }
@@ -207,14 +211,15 @@ fn what_an_apply_changes() {
             renamed  a/b      2         was a/c; schedule
 
             [
-            {"kind":"revised","job":null,"group":"a","was":null,"revision":null,"details":["config: 1 -> 2"]},
-            {"kind":"created","job":"a/b","group":null,"was":null,"revision":2,"details":["schedule"]},
-            {"kind":"renamed","job":"a/b","group":null,"was":"a/c","revision":2,"details":["schedule"]}
+            {"kind":"revised","job":null,"group":"a","calendar":null,"was":null,"revision":null,"details":["config: 1 -> 2"]},
+            {"kind":"created","job":"a/b","group":null,"calendar":null,"was":null,"revision":2,"details":["schedule"]},
+            {"kind":"renamed","job":"a/b","group":null,"calendar":null,"was":"a/c","revision":2,"details":["schedule"]}
             ]
 
             - kind: revised
               job: null
               group: a
+              calendar: null
               was: null
               revision: null
               details:
@@ -222,6 +227,7 @@ fn what_an_apply_changes() {
             - kind: created
               job: a/b
               group: null
+              calendar: null
               was: null
               revision: 2
               details:
@@ -229,6 +235,7 @@ fn what_an_apply_changes() {
             - kind: renamed
               job: a/b
               group: null
+              calendar: null
               was: a/c
               revision: 2
               details:
