@@ -120,6 +120,10 @@ pub struct Engine {
     holds: Holds,
     polls: Polls,
     workers: BTreeMap<WorkerId, Worker>,
+    /// On which worker the last attempt of a live run came to nothing.
+    failed_on: BTreeMap<RunId, WorkerId>,
+    /// When the memory was built.
+    since: Boot,
     /// Upstream versions that the store was asked for.
     asked: BTreeSet<VersionKey>,
     /// Upstream versions to ask the store for.
@@ -153,6 +157,8 @@ impl Engine {
             holds: Holds::default(),
             polls: Polls::default(),
             workers: BTreeMap::new(),
+            failed_on: BTreeMap::new(),
+            since: Boot::from_ms(0),
             asked: BTreeSet::new(),
             to_ask: BTreeSet::new(),
             to_settle: BTreeSet::new(),
@@ -198,7 +204,10 @@ impl Engine {
             }
             Input::PollGone { poll } => {
                 // Nobody listens any more: what it was given in this step is told again when the tokens come back.
-                self.polls.close(poll);
+                // Its worker was there until now.
+                if let Some(closed) = self.polls.close(poll) {
+                    self.heard(closed.worker, at.now.boot);
+                }
             }
             Input::Start { items } => self.start(at, tag, &items),
             Input::Heartbeat { items, kill_failed } => {
@@ -214,7 +223,7 @@ impl Engine {
                 at.stage.answer(tag, [], Reply::Done);
             }
             Input::Queue => {
-                let queue = self.queue_now();
+                let queue = self.queue_now(at.now.boot);
                 at.stage.answer(tag, [], Reply::Queue(queue));
             }
             Input::Standing => {

@@ -400,12 +400,23 @@ pub struct Standing {
 pub struct WorkerStanding {
     pub row: WorkerRow,
     pub held: u32,
-    /// It said that it goes, and went.
-    pub gone: bool,
+    /// It listens, or was heard not long ago.
+    pub here: bool,
     /// None: not heard since this master leads.
     pub heard_ago: Option<Duration>,
     /// Why it takes nothing; empty: it takes work.
     pub takes_nothing: String,
+}
+
+impl WorkerStanding {
+    /// As shown.
+    pub const fn state(&self) -> &'static str {
+        match (self.here, self.row.draining) {
+            (false, _) => "gone",
+            (true, true) => "draining",
+            (true, false) => "online",
+        }
+    }
 }
 
 /// What the shell does after the commit.

@@ -67,6 +67,11 @@ impl Polls {
             .max_by_key(|poll| (poll.tokens.len(), std::cmp::Reverse(poll.tag)))
     }
 
+    /// True where the worker has an open poll.
+    pub fn has(&self, worker: WorkerId) -> bool {
+        self.open.values().any(|poll| poll.worker == worker)
+    }
+
     /// True where a poll has a free place.
     pub fn any_free(&self) -> bool {
         self.open.values().any(|poll| !poll.tokens.is_empty())

@@ -11,6 +11,16 @@ use hera_common::time::Wall;
 
 use crate::input::ReleaseCause;
 
+/// Before the next grant of a run that a worker could not execute; five times as long after each further one. The
+/// worker that could not may be the only one with room, and sick.
+const UNSPAWNED_PAUSE: Duration = Duration::from_secs(2);
+/// So many grants that were not started are made again at once: a worker that drains has declined them.
+const DECLINES_FREE: u32 = 3;
+/// After more of them; doubled after each further one.
+const DECLINED_PAUSE: Duration = Duration::from_secs(1);
+/// No such pause is longer.
+const PAUSE_MAX: Duration = Duration::from_secs(60);
+
 /// What may happen to a run; `docs/run-states.md` draws it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RunEvent {
@@ -262,7 +272,19 @@ fn cancelled_or(
 }
 
 fn not_taken(run: &Run, now: Wall) -> Changed {
-    cancelled_or(run, now, AttemptEnd::Unaccepted, |run| requeued(run, QueuedWhy::Unaccepted, now))
+    cancelled_or(run, now, AttemptEnd::Unaccepted, |run| {
+        requeued(run, QueuedWhy::Unaccepted, now.plus(declined_pause(run)))
+    })
+}
+
+/// Grants cost nothing until one starts, and would be used up in seconds where every worker declines.
+fn declined_pause(run: &Run) -> Duration {
+    let further = run.counts.attempts.checked_sub(DECLINES_FREE + 1);
+    further.map_or(Duration::ZERO, |further| grown(DECLINED_PAUSE, 2, further))
+}
+
+fn grown(first: Duration, factor: u32, further: u32) -> Duration {
+    first.saturating_mul(factor.checked_pow(further).unwrap_or(u32::MAX)).min(PAUSE_MAX)
 }
 
 fn released(run: &Run, token: Token, cause: ReleaseCause, now: Wall) -> Changed {
@@ -283,7 +305,8 @@ fn released(run: &Run, token: Token, cause: ReleaseCause, now: Wall) -> Changed 
         changed.run.counts.losses = losses;
         return changed;
     }
-    let mut next = requeued(run, QueuedWhy::Released, now);
+    let pause = if ran { Duration::ZERO } else { declined_pause(run) };
+    let mut next = requeued(run, QueuedWhy::Released, now.plus(pause));
     next.counts.losses = losses;
     Changed { run: next, attempt: Some(attempt) }
 }
@@ -321,7 +344,10 @@ fn unspawned(run: &Run, token: Token, now: Wall) -> Changed {
         None if losses > run.limits.restarts => {
             reported(run, token, RunEnd::Failed(FailReason::Spawn), attempt, now)
         }
-        None => Changed { run: requeued(run, QueuedWhy::Released, now), attempt: Some(attempt) },
+        None => {
+            let at = now.plus(grown(UNSPAWNED_PAUSE, 5, run.counts.losses));
+            Changed { run: requeued(run, QueuedWhy::Released, at), attempt: Some(attempt) }
+        }
     };
     changed.run.counts.losses = losses;
     changed

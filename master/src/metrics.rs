@@ -150,21 +150,12 @@ impl Metrics {
         gauge(&counts.runs, "held", of(|standing| standing.held));
         for state in ["online", "draining", "gone"] {
             let workers = standing.iter().flat_map(|standing| &standing.workers);
-            let here =
-                workers.filter(|worker| worker_state(worker.gone, worker.row.draining) == state);
+            let here = workers.filter(|worker| worker.state() == state);
             gauge(&counts.workers, state, i64::try_from(here.count()).unwrap_or(i64::MAX));
         }
         let mut text = String::new();
         encode(&mut text, &counts.registry).expect("a text takes all that is written to it");
         text
-    }
-}
-
-const fn worker_state(gone: bool, draining: bool) -> &'static str {
-    match (gone, draining) {
-        (true, _) => "gone",
-        (false, true) => "draining",
-        (false, false) => "online",
     }
 }
 

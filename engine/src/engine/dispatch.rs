@@ -189,6 +189,7 @@ impl Engine {
         let live = self.handlers.get(&job).and_then(|handler| handler.live(id));
         let Some(live) = live else {
             self.run_of.remove(&id);
+            self.failed_on.remove(&id);
             self.queue.remove(id);
             self.holds.forget(id);
             return;
@@ -255,6 +256,7 @@ impl Engine {
         for live in handler.lives() {
             let id = live.run.id;
             self.run_of.remove(&id);
+            self.failed_on.remove(&id);
             self.queue.remove(id);
             self.holds.forget(id);
             if let Some((token, worker)) = self.holder_of.remove(&id) {

@@ -102,8 +102,13 @@ impl Engine {
                         && group.as_ref().is_none_or(|group| worker.row.groups.contains(group))
                 })
             };
-            if let Some(poll) = self.polls.emptiest(fits) {
-                return Some((run, poll.tag));
+            // A worker on which it has just failed gets it where no other one waits.
+            let failed_on = self.failed_on.get(&run).copied();
+            let another = self.polls.emptiest(|id| failed_on != Some(id) && fits(id));
+            let another = another.map(|poll| poll.tag);
+            let tag = another.or_else(|| self.polls.emptiest(fits).map(|poll| poll.tag));
+            if let Some(tag) = tag {
+                return Some((run, tag));
             }
         }
         None
@@ -237,6 +242,7 @@ impl Engine {
     pub(super) fn answer_polls(&mut self, at: &mut At<'_>) {
         self.tell_to_look(at);
         for poll in self.polls.take_answered(at.now.boot) {
+            self.heard(poll.worker, at.now.boot);
             let reply = Reply::Granted(poll.grants);
             at.stage.answer(poll.tag, [], reply);
         }

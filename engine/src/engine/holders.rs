@@ -12,8 +12,8 @@ use hera_common::worker::WorkerRow;
 use super::{At, Engine, Worker};
 use crate::handler::RunReport;
 use crate::input::{
-    Change, Finish, Refusal, RefusalKind, Registered, Registration, Release, Reply, Tag, Verdict,
-    VerdictKind,
+    Change, Finish, Refusal, RefusalKind, Registered, Registration, Release, ReleaseCause, Reply,
+    Tag, Verdict, VerdictKind,
 };
 use crate::run::{RunEvent, retry_delay};
 
@@ -156,6 +156,9 @@ impl Engine {
     ) -> Verdict {
         if let Some(&(_token, worker)) = self.holder_of.get(&id) {
             self.heard(worker, at.now.boot);
+            if came_to_nothing(event) {
+                self.failed_on.insert(id, worker);
+            }
         }
         let told =
             self.with_handler(at, job, None, |handler, ctx| handler.on_run(ctx, id, event, report));
@@ -228,8 +231,20 @@ impl Engine {
     }
 
     fn register_again(&mut self, at: &mut At<'_>, tag: Tag, id: WorkerId, new: Registration) {
+        let here =
+            self.workers.get(&id).is_some_and(|worker| self.may_be_here(worker, at.now.boot));
         let Some(worker) = self.workers.get_mut(&id) else { return };
         let stranger = worker.row.state_id != new.state_id;
+        if stranger && here {
+            // Neither may take the name from the other: they would for ever.
+            let problem = format!(
+                "another worker named {} is there: give this one another name, or wait until that one is gone",
+                new.name
+            );
+            let refusal = Refusal::of(RefusalKind::AlreadyExists, "header.name", problem);
+            at.stage.answer(tag, [], Reply::Registered(Err(refusal)));
+            return;
+        }
         if stranger && !worker.held.is_empty() {
             let problem = format!(
                 "another worker named {} holds {} attempts: give this one another name, or wait until they have ended",
@@ -324,6 +339,30 @@ impl Engine {
         let state = if gone { "gone" } else { "draining" };
         at.stage.changed(unit, Change::Worker { name: worker.row.name.clone(), state });
         at.stage.answer(tag, [unit], Reply::Done);
+    }
+}
+
+/// True where another worker may do better.
+const fn came_to_nothing(event: RunEvent) -> bool {
+    match event {
+        RunEvent::Finished { end, .. } => match end {
+            AttemptEnd::Failed(_) | AttemptEnd::TimedOut => true,
+            AttemptEnd::Succeeded
+            | AttemptEnd::Cancelled
+            | AttemptEnd::NotYet
+            | AttemptEnd::Interrupted
+            | AttemptEnd::Lost
+            | AttemptEnd::Unaccepted => false,
+        },
+        RunEvent::Released { cause, .. } => matches!(cause, ReleaseCause::Declined),
+        RunEvent::NotTaken => true,
+        RunEvent::Granted(_)
+        | RunEvent::Started { .. }
+        | RunEvent::Renewed { .. }
+        | RunEvent::Expired
+        | RunEvent::WorkerReturned
+        | RunEvent::Cancel(_)
+        | RunEvent::Unrenderable => false,
     }
 }
 

@@ -24,6 +24,7 @@ impl Engine {
     /// rows are looked at.
     pub fn load(&mut self, snapshot: Snapshot, now: Now) {
         *self = Self::new(self.settings.clone(), self.epoch);
+        self.since = now.boot;
         let jobs: Vec<JobId> = snapshot.jobs.iter().map(|row| row.id).collect();
         self.take_in(snapshot, now);
         self.to_extend.extend(jobs);

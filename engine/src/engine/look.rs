@@ -1,17 +1,33 @@
 //! What people may know of the memory: the queue, and numbers.
 
+use std::time::Duration;
+
 use hera_common::run::RunState;
-use hera_common::time::{Now, Version};
+use hera_common::time::{Boot, Now, Version};
 
 use super::{Engine, Worker};
 use crate::input::{QueueCode, QueuedRun, Standing, WorkerStanding};
 
 /// Of so many workers it is told why they take nothing: one says what is wrong with most.
 const REFUSALS_TOLD: usize = 3;
+/// A worker that has no open poll opens one, or beats, within this: the longest heartbeat, and somewhat more.
+const SILENCE_MAX: Duration = Duration::from_secs(12);
 
 impl Engine {
+    /// True where the worker is known to be there: a poll of it is open, or was closed or answered not long ago.
+    pub(super) fn is_here(&self, worker: &Worker, now: Boot) -> bool {
+        let heard = |at: Boot| now.since(at) < SILENCE_MAX;
+        !worker.gone && (worker.heard.is_some_and(heard) || self.polls.has(worker.row.id))
+    }
+
+    /// The same; and true where this leader has not led for long enough to know.
+    pub(super) fn may_be_here(&self, worker: &Worker, now: Boot) -> bool {
+        let unheard = worker.heard.is_none() && !worker.row.draining;
+        self.is_here(worker, now) || (unheard && now.since(self.since) < SILENCE_MAX)
+    }
+
     /// Queued runs in the order in which they would be granted, then those that wait for something else.
-    pub(super) fn queue_now(&self) -> Vec<QueuedRun> {
+    pub(super) fn queue_now(&self, now: Boot) -> Vec<QueuedRun> {
         let mut queue: Vec<QueuedRun> = self
             .queue
             .ready()
@@ -19,7 +35,7 @@ impl Engine {
                 let live = self.handlers.get(self.run_of.get(&run)?)?.live(run)?;
                 let job = self.catalog.jobs.get(&live.run.job)?;
                 let expired = matches!(live.run.state, RunState::Running(_));
-                let (code, detail) = match self.refusals(job.host_group()) {
+                let (code, detail) = match self.refusals(job.host_group(), now) {
                     _ if expired => (QueueCode::Expired, String::new()),
                     Some(refusals) if refusals.is_empty() => (QueueCode::NoWorker, String::new()),
                     Some(refusals) => (QueueCode::WorkersRefuse, refusals),
@@ -45,8 +61,8 @@ impl Engine {
     }
 
     /// Why no worker of the group takes work, in words; empty where there is none. None: one of them does.
-    fn refusals(&self, group: Option<&str>) -> Option<String> {
-        let online = self.workers.values().filter(|w| !w.gone && !w.row.draining);
+    fn refusals(&self, group: Option<&str>, now: Boot) -> Option<String> {
+        let online = self.workers.values().filter(|w| self.is_here(w, now) && !w.row.draining);
         let fits = |worker: &&Worker| {
             group.is_none_or(|group| worker.row.groups.iter().any(|of| of == group))
         };
@@ -80,20 +96,24 @@ impl Engine {
             waiting: count(waiting),
             queued: count(live - held.min(live)),
             held: count(held),
-            workers: self.workers.values().map(|worker| worker_standing(worker, now)).collect(),
+            workers: self
+                .workers
+                .values()
+                .map(|worker| self.worker_standing(worker, now))
+                .collect(),
             idle: live == 0 && !due && quiet,
             parked: parked.collect(),
         }
     }
-}
 
-fn worker_standing(worker: &Worker, now: Now) -> WorkerStanding {
-    WorkerStanding {
-        row: worker.row.clone(),
-        held: count(worker.held.len()),
-        gone: worker.gone,
-        heard_ago: worker.heard.map(|heard| now.boot.since(heard)),
-        takes_nothing: worker.takes_nothing.clone(),
+    fn worker_standing(&self, worker: &Worker, now: Now) -> WorkerStanding {
+        WorkerStanding {
+            row: worker.row.clone(),
+            held: count(worker.held.len()),
+            here: self.is_here(worker, now.boot),
+            heard_ago: worker.heard.map(|heard| now.boot.since(heard)),
+            takes_nothing: worker.takes_nothing.clone(),
+        }
     }
 }
 

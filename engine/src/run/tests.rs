@@ -6,7 +6,7 @@ use std::time::Duration;
 use expect_test::expect;
 use hera_common::attempt::AttemptEnd;
 use hera_common::id::Token;
-use hera_common::run::{CancelReason, FailReason, QueuedWhy, Run, RunEnd, RunState};
+use hera_common::run::{CancelReason, FailReason, QueuedWhy, Run, RunCounts, RunEnd, RunState};
 use hera_common::spec::{Backoff, Retries};
 use hera_common::time::Wall;
 
@@ -152,7 +152,7 @@ fn a_running_run_ends_by_its_holder_or_is_taken_over() {
         failed              failed(exit), attempt failed [1a 1s 1f 0l] told
         failed, retry       queued(retry) +60s, attempt failed [1a 1s 1f 0l]
         timed out           failed(timeout), attempt timed_out [1a 1s 1f 0l] told
-        not spawned         queued(released) +0s, attempt failed [1a 1s 0f 1l]
+        not spawned         queued(released) +2s, attempt failed [1a 1s 0f 1l]
         said cancelled      queued(released) +0s, attempt interrupted [1a 1s 0f 1l]
         succeeded, another  -
         declined            queued(released) +0s, attempt interrupted [1a 1s 0f 0l]
@@ -280,4 +280,36 @@ fn delays_grow_up_to_their_limit_and_shrink_by_at_most_a_quarter() {
     assert_eq!(growing, [Some(60), Some(120), Some(200), Some(200), None]);
     assert_eq!(seconds(0, 249_999), Some(45));
     assert_eq!(retry_delay(&retries, 0, Some(3), 0), None, "an exit code that is not worth it");
+}
+
+#[test]
+fn what_no_worker_takes_or_can_execute_is_granted_more_and_more_slowly() {
+    let pauses = |state: RunState, event: RunEvent, counts: &[RunCounts]| {
+        let waits = counts.iter().map(|&counts| {
+            let mut run = run(state);
+            run.counts = counts;
+            run.limits.restarts = 9;
+            let RunState::Queued { not_before, .. } = apply(&run, event, NOW).unwrap().run.state
+            else {
+                panic!("not queued");
+            };
+            not_before.since(NOW).as_secs()
+        });
+        waits.collect::<Vec<_>>()
+    };
+    let attempts: Vec<_> = [1, 2, 3, 4, 5, 6, 9, 10, 49]
+        .map(|attempts| RunCounts { attempts, ..RunCounts::default() })
+        .into();
+    let declined = RunEvent::Released { token: MINE, cause: ReleaseCause::Declined };
+    let slower = [0, 0, 0, 1, 2, 4, 32, 60, 60];
+    assert_eq!(pauses(RunState::Running(hold(1)), declined, &attempts), slower);
+    assert_eq!(pauses(RunState::Leased(hold(1)), declined, &attempts), slower);
+    assert_eq!(pauses(RunState::Leased(hold(1)), RunEvent::NotTaken, &attempts), slower);
+    let drained = RunEvent::Released { token: MINE, cause: ReleaseCause::Drain };
+    assert_eq!(pauses(RunState::Running(hold(1)), drained, &attempts), [0; 9]);
+    let losses: Vec<_> =
+        [0, 1, 2, 3].map(|losses| RunCounts { attempts: 1, losses, ..RunCounts::default() }).into();
+    let end = AttemptEnd::Failed(FailReason::Spawn);
+    let unspawned = RunEvent::Finished { token: MINE, end, retry_in: None };
+    assert_eq!(pauses(RunState::Running(hold(1)), unspawned, &losses), [2, 10, 50, 60]);
 }

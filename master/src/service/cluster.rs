@@ -40,8 +40,6 @@ pub(crate) struct ShownQueued {
     pub(crate) code: &'static str,
 }
 
-/// A worker from which so many heartbeats or polls in a row have not come is shown as gone.
-const MISSED_MAX: u32 = 3;
 /// How long a look at the numbers waits for the leader's loop.
 const STANDING_MAX: Duration = Duration::from_secs(2);
 /// Parked jobs that are named in the warnings.
@@ -66,8 +64,7 @@ impl Service {
         if more > 0 {
             warnings.push(format!("{more} more jobs are parked"));
         }
-        let here = |worker: &&WorkerStanding| !worker.gone && self.is_heard(worker.heard_ago);
-        let online = standing.workers.iter().filter(here).count();
+        let online = standing.workers.iter().filter(|worker| worker.here).count();
         Ok(ShownCluster {
             epoch: lead.epoch.get().raw(),
             store_now_ms: self.now().wall.ms(),
@@ -98,13 +95,8 @@ impl Service {
         let list = List::new("workers", &());
         let piece = list.cut(workers.into_iter(), page, |worker| worker.row.name.clone())?;
         let shown = |worker: WorkerStanding| {
-            let WorkerStanding { row, held, gone, heard_ago, takes_nothing } = worker;
-            let here = !gone && self.is_heard(heard_ago);
-            let state = match (here, row.draining) {
-                (false, _) => "gone",
-                (true, true) => "draining",
-                (true, false) => "online",
-            };
+            let state = worker.state();
+            let WorkerStanding { row, held, here: _, heard_ago, takes_nothing } = worker;
             ShownWorker { held, state, heard_ago, takes_nothing, row }
         };
         Ok(Piece { rows: piece.rows.into_iter().map(shown).collect(), next: piece.next })
@@ -126,12 +118,6 @@ impl Service {
             code: code(queued.code),
         };
         Ok(Piece { rows: piece.rows.into_iter().map(shown).collect(), next: piece.next })
-    }
-
-    /// A worker with room is heard at each poll, one with work at each heartbeat.
-    fn is_heard(&self, ago: Option<Duration>) -> bool {
-        let timing = &self.site().timing;
-        ago.is_some_and(|ago| ago < timing.poll.max(timing.heartbeat_max) * MISSED_MAX)
     }
 }
 

@@ -14,3 +14,4 @@ mod grants;
 mod hands;
 mod memory;
 mod missed;
+mod workers;
