@@ -1,24 +1,23 @@
 //! Applying job files: read and checked here, beside the loop; decided and written as one by the engine.
 
+mod lease;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use std::time::Duration;
 
 use bytes::Bytes;
 use hera_common::audit::Asked;
-use hera_common::doc::{
-    Applied as Checked, Contents, DocError, FieldError, apply_set, beside, read_file,
-};
+use hera_common::doc::{Applied as Checked, Contents, DocError, apply_set, beside, read_file};
 use hera_common::limits::FILES_BYTES_MAX;
 use hera_common::time::Version;
-use hera_common::worker::heartbeat;
 use hera_engine::apply::{ApplySet, OthersChanges};
 use hera_engine::catalog::Catalog;
 use hera_engine::input::{Applied, Input, RefusalKind, Reply};
 
+use super::Service;
 use super::fault::{Fault, Violation, refused};
-use super::{Service, Site};
 use crate::role::Lead;
+use lease::Bound;
 
 /// A set is checked anew when the definitions have changed in the meantime, at most so often.
 const TRIES: u32 = 5;
@@ -63,8 +62,8 @@ impl Service {
             let lead = self.lead()?;
             let catalog = lead.catalog();
             let edition = catalog.edition;
-            let (checked, contents) = check(Arc::clone(&files), catalog, wanted.prune).await?;
-            check_leases(&checked, self.site())?;
+            let looked = (wanted.prune, self.bound());
+            let (checked, contents) = check(Arc::clone(&files), catalog, looked).await?;
             if !wanted.dry_run {
                 self.keep(&checked, &contents).await?;
             }
@@ -73,6 +72,11 @@ impl Service {
             }
         }
         Err(Fault::Stale("the jobs change all the time, apply again".to_owned()))
+    }
+
+    fn bound(&self) -> Bound {
+        let site = self.site();
+        Bound { timing: site.timing.clone(), rho_ppm: site.rho_ppm }
     }
 
     /// Keeps the files by their digests before any revision names them.
@@ -88,32 +92,6 @@ impl Service {
         }
         Ok(())
     }
-}
-
-/// A lease so short that a worker must end what it has started before it can renew is refused.
-fn check_leases(checked: &Checked, site: &Site) -> Result<(), Fault> {
-    let mut errors = Vec::new();
-    for job in &checked.jobs {
-        let lease = job.spec.policy.lease;
-        let needed = needed(lease, site);
-        if lease <= needed {
-            let problem = format!(
-                "{} ms is too short: by the timing of this cluster three heartbeats, a call, TERM and KILL take {} ms",
-                lease.as_millis(),
-                needed.as_millis()
-            );
-            errors.push(job.place.error(FieldError::new("lease", problem)));
-        }
-    }
-    if errors.is_empty() { Ok(()) } else { Err(bad(errors)) }
-}
-
-/// What must fit into a lease, by a clock that may run wrong.
-fn needed(lease: Duration, site: &Site) -> Duration {
-    let timing = &site.timing;
-    let heartbeat = heartbeat(lease, timing.heartbeat_min..=timing.heartbeat_max);
-    let needed = heartbeat * 3 + timing.rpc.min(heartbeat / 2) + timing.term + timing.kill;
-    needed + needed * site.rho_ppm / 1_000_000
 }
 
 fn set(wanted: &ToApply, edition: u64, applied: Checked) -> ApplySet {
@@ -148,13 +126,14 @@ async fn put(lead: &Lead, set: ApplySet) -> Result<Option<Applied>, Fault> {
 async fn check(
     files: Arc<Files>,
     catalog: Arc<Catalog>,
-    prune: bool,
+    (prune, bound): (bool, Bound),
 ) -> Result<(Checked, Contents), Fault> {
     let checking = tokio::task::spawn_blocking(move || {
         let contents = contents(&files)?;
         let docs = read(&files)?;
         let checked = apply_set(&docs, &contents, &*catalog, prune).map_err(bad)?;
-        Ok((checked, contents))
+        let short = bound.check(&docs, &checked);
+        if short.is_empty() { Ok((checked, contents)) } else { Err(bad(short)) }
     });
     checking.await.map_err(Fault::Died)?
 }

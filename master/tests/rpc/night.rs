@@ -141,7 +141,10 @@ async fn jobs_are_listed_refused_and_deleted() {
 
     let quick = JOBS.replace("name: hand", "name: hand\n    lease: 10s");
     let short = world.apply(&quick).await.unwrap_err();
-    assert!(short.message().contains("jobs[2].lease: 10000 ms is too short"), "{short}");
+    assert!(
+        short.message().contains("jobs[2].lease: 10s is too short: write at least 18s"),
+        "{short}"
+    );
 
     world.apply(JOBS).await.unwrap();
     let list = |wanted: v1::ListJobsRequest| async {
