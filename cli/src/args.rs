@@ -2,6 +2,7 @@
 
 use clap::{Args, Parser};
 use hera_common::limits::{ACTOR_BYTES_MAX, WHY_BYTES_MAX};
+use hera_common::shown::misleading;
 
 use crate::command::Command;
 use crate::output::Format;
@@ -57,6 +58,9 @@ pub(crate) fn key_value(text: &str) -> Result<(String, String), String> {
 }
 
 fn actor(text: &str) -> Result<String, String> {
+    if let Some(odd) = misleading(text) {
+        return Err(format!("holds the character {odd:?}, which is not seen"));
+    }
     match text.len() {
         0 => Err("an actor has a name".to_owned()),
         1..=ACTOR_BYTES_MAX => Ok(text.to_owned()),

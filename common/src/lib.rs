@@ -14,6 +14,7 @@ pub mod path;
 pub mod run;
 pub mod schedule;
 pub mod shift;
+pub mod shown;
 pub mod snapshot;
 pub mod spec;
 pub mod time;

@@ -4,8 +4,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Parser;
-use hera_common::limits::{ADDRESS, CAPACITY_MAX, NAME_BYTES_MAX};
+use hera_common::limits::{ADDRESS, CAPACITY_MAX};
 use hera_common::shift::Shift;
+use hera_common::worker::check_name;
 
 /// Below this a disk is full tomorrow; MiB.
 const MIN_FREE_MB: u64 = 256;
@@ -91,8 +92,8 @@ pub struct Config {
 pub enum ConfigError {
     #[error("--master must name at least one master")]
     NoMaster,
-    #[error("--name {0:?} must be 1 to {NAME_BYTES_MAX} bytes without spaces")]
-    Name(String),
+    #[error("--name {0:?} {1}")]
+    Name(String, String),
     #[error("--capacity {0} must be 1 to {CAPACITY_MAX}")]
     Capacity(u32),
     #[error("--label {0:?} must be KEY=VALUE")]
@@ -133,9 +134,8 @@ impl Args {
         }
         let name_is_made_up = self.name.is_none();
         let name = self.name.unwrap_or_else(host_name);
-        let odd = |c: char| c.is_whitespace() || c.is_control();
-        if name.is_empty() || name.len() > NAME_BYTES_MAX || name.contains(odd) {
-            return Err(ConfigError::Name(name));
+        if let Err(problem) = check_name(&name) {
+            return Err(ConfigError::Name(name, problem));
         }
         let capacity = self.capacity.unwrap_or_else(capacity_default);
         if !(1..=CAPACITY_MAX).contains(&capacity) {
@@ -226,7 +226,7 @@ mod tests {
         assert_eq!(refused(&["--capacity", "0"]), "--capacity 0 must be 1 to 10000");
         assert_eq!(
             refused(&["--name", "a b"]),
-            "--name \"a b\" must be 1 to 100 bytes without spaces"
+            "--name \"a b\" must be 1 to 100 bytes of letters, digits and . _ - ~ : @, and begin with no dot"
         );
         assert_eq!(refused(&["--label", "x"]), "--label \"x\" must be KEY=VALUE");
         for bad in ["5m", "1d", "-3s", "soon"] {

@@ -13,6 +13,7 @@ use crate::limits::ACTOR_BYTES_MAX;
 use crate::path::Path;
 use crate::schedule::{Interval, Moment};
 use crate::shift::Shift;
+use crate::shown::misleading;
 
 /// The longest duration that a field takes: as long as actions are kept.
 pub const SPAN_MAX: Duration = Duration::from_secs(400 * 86_400);
@@ -212,8 +213,8 @@ pub(super) fn owner(text: &str) -> Result<String, String> {
     if text.len() > ACTOR_BYTES_MAX {
         return Err(format!("has more than {ACTOR_BYTES_MAX} bytes"));
     }
-    if text.chars().any(char::is_control) {
-        return Err("holds a control character".to_owned());
+    if let Some(odd) = misleading(text) {
+        return Err(format!("holds the character {odd:?}, which is not seen"));
     }
     words(text)
 }

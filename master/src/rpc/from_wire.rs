@@ -6,6 +6,7 @@ use hera_common::audit::Asked;
 use hera_common::id::Token;
 use hera_common::limits::{ACTOR_BYTES_MAX, KEY_BYTES_MAX, PAGE_DEFAULT, PAGE_MAX, WHY_BYTES_MAX};
 use hera_common::path::Path;
+use hera_common::shown::misleading;
 use hera_proto::v1;
 
 use crate::service::fault::Fault;
@@ -24,8 +25,19 @@ pub(super) fn asked(wire: Option<v1::Asked>) -> Result<Asked, Fault> {
         return Err(Fault::invalid("asked.actor", "must not be empty"));
     }
     longest("asked.actor", actor.len(), ACTOR_BYTES_MAX)?;
+    plain("asked.actor", &actor)?;
     longest("asked.why", why.len(), WHY_BYTES_MAX)?;
     Ok(Asked { actor, why })
+}
+
+/// A name that is shown as it is.
+pub(super) fn plain(field: &str, text: &str) -> Result<(), Fault> {
+    match misleading(text) {
+        None => Ok(()),
+        Some(odd) => {
+            Err(Fault::invalid(field, format!("holds the character {odd:?}, which is not seen")))
+        }
+    }
 }
 
 /// A field of at most `max` bytes.

@@ -9,12 +9,13 @@ use hera_common::limits::{
 };
 use hera_common::run::FailReason;
 use hera_common::spec::{FileSpec, Kind};
+use hera_common::worker::check_name;
 use hera_engine::input::{
     Finish, Grant, Registered, Registration, Release, ReleaseCause, VerdictKind,
 };
 use hera_proto::v1;
 
-use super::from_wire::{longest, token};
+use super::from_wire::{longest, plain, token};
 use crate::service::Site;
 use crate::service::fault::Fault;
 use crate::service::worker::{Answered, Ended, Header, Polled, Said};
@@ -61,9 +62,7 @@ pub(super) fn registration(wire: v1::RegisterRequest) -> Result<(Header, Registr
         }
         longest(field, text.len(), NAME_BYTES_MAX)?;
     }
-    if name.contains(|c: char| c.is_whitespace() || c.is_control()) {
-        return Err(Fault::invalid("header.name", "must hold no spaces"));
-    }
+    check_name(&name).map_err(|problem| Fault::invalid("header.name", problem))?;
     if !(1..=CAPACITY_MAX).contains(&capacity) {
         return Err(Fault::invalid("capacity", format!("must be 1 to {CAPACITY_MAX}")));
     }
@@ -71,6 +70,7 @@ pub(super) fn registration(wire: v1::RegisterRequest) -> Result<(Header, Registr
         at_most(field, list.len(), LABELS_MAX)?;
         for text in list {
             longest(field, text.len(), NAME_BYTES_MAX)?;
+            plain(field, text)?;
         }
     }
     at_most("keep", keep.len(), ITEMS_MAX)?;

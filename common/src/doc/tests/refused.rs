@@ -192,7 +192,7 @@ fn bad_schedules_and_scripts_are_refused_with_the_reason() {
               5:12: jobs[0].owner: is empty
               6:16: jobs[0].description: has no value
             owner: "a\nb"
-              5:12: jobs[0].owner: holds a control character
+              5:12: jobs[0].owner: holds the character '\n', which is not seen
             script: ""
               4:13: jobs[0].script: is empty
             script: "a\0b"
