@@ -72,7 +72,11 @@ pub async fn run(
     // The port first: a second master on one host is told of the port, and leaves the store alone.
     let port = listen(config.listen).await?;
     let store = open(&config).await.map_err(RunError::Open)?;
-    serve(config, store, port, (shutdown, ready)).await
+    let ended = serve(config, Arc::clone(&store), port, (shutdown, ready)).await;
+    if tokio::time::timeout(CLOSE_MAX, store.close()).await.is_err() {
+        warn!("the store is still in use, and is left as it is");
+    }
+    ended
 }
 
 /// As [`run`], on a store that is open already.

@@ -67,7 +67,7 @@ impl Leading {
             let epoch = tokio::select! {
                 biased;
                 () = shutdown.cancelled() => return Ok(()),
-                epoch = self.stand_by() => epoch,
+                epoch = self.stand_by() => epoch.map_err(Hopeless)?,
             };
             info!(leader.epoch = epoch.raw(), "leads");
             let end = self.lead(epoch, shutdown).await;
@@ -84,12 +84,14 @@ impl Leading {
     }
 
     /// Looks at the row of leadership until it is ours.
-    async fn stand_by(&self) -> Epoch {
+    async fn stand_by(&self) -> Result<Epoch, StoreError> {
         let mut seen: Option<Sighting> = None;
         loop {
             match self.look(&mut seen).await {
-                Ok(Some(epoch)) => return epoch,
+                Ok(Some(epoch)) => return Ok(epoch),
                 Ok(None) => {}
+                // Its file is gone. A server may be put right while this one waits.
+                Err(error @ StoreError::Unusable(_)) if self.alone => return Err(error),
                 Err(error) => {
                     warn!(error = %Chain(&error), "could not look who leads, will try again");
                 }

@@ -70,11 +70,6 @@ impl SqlStore {
         self.db.statements()
     }
 
-    /// Closes all connections; what is asked afterwards is not reachable.
-    pub async fn close(&self) {
-        self.db.close().await;
-    }
-
     /// Waits no longer than the purpose allows.
     async fn within<T>(
         &self,
@@ -102,6 +97,10 @@ async fn in_time<T>(
 impl Store for SqlStore {
     async fn store_id(&self) -> Result<String, StoreError> {
         self.within(Purpose::LookOnce, look::store_id(&*self.db)).await
+    }
+
+    async fn close(&self) {
+        self.db.close().await;
     }
 
     async fn leadership(&self) -> Result<Leadership, StoreError> {

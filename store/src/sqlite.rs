@@ -22,7 +22,7 @@ use crate::sql::{
     Broke, Catalog, Dialect, Fault, Home, ListForm, Purpose, SQLITE, Session, SqlStore,
     SqliteSession, Which, fault,
 };
-use folder::Folder;
+use folder::{Folder, OpenFile};
 use log::Logs;
 
 static MIGRATIONS: sqlx::migrate::Migrator = sqlx::migrate!("../migrations/sqlite");
@@ -43,6 +43,7 @@ struct Database {
     statements: Arc<AtomicU64>,
     options: Options,
     logs: Logs,
+    file: OpenFile,
     /// Held as long as the store lives: it is the leadership.
     _folder: Folder,
 }
@@ -81,6 +82,7 @@ pub(crate) async fn open(path: &Path, options: &Options) -> Result<SqlStore, Sto
         statements,
         options: options.clone(),
         logs: Logs::in_folder(folder.path()),
+        file: OpenFile::at(folder.path().join(FILE))?,
         _folder: folder,
     })))
 }
@@ -105,6 +107,7 @@ impl Dialect for Database {
     }
 
     async fn session(&self, purpose: Purpose) -> Result<Box<dyn Session>, Fault> {
+        self.file.is_there()?;
         let (home, which, begin) = match purpose {
             // Not a deferred one: a transaction that reads first and then writes would fail at once where
             // another one wrote in between.
@@ -135,7 +138,8 @@ impl Dialect for Database {
     }
 
     async fn close(&self) {
-        self.writer.close().await;
+        // The last connection to go writes all that is in the log into the file; one that only reads could not.
         self.readers.close().await;
+        self.writer.close().await;
     }
 }

@@ -40,6 +40,10 @@ pub trait Store: Send + Sync + 'static {
     /// The identity that was made with the database, 32 hexadecimal digits.
     async fn store_id(&self) -> Result<String, StoreError>;
 
+    /// Lets go of the database, once nothing more is asked: what is asked afterwards is not reachable. On SQLite all that
+    /// was written is then in the one file.
+    async fn close(&self) {}
+
     /// Who leads.
     async fn leadership(&self) -> Result<Leadership, StoreError>;
 

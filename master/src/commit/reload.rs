@@ -65,6 +65,7 @@ impl<E: Decide> CommitLoop<E> {
                     info!(job_count = jobs.len(), "read jobs again");
                     return Ok(());
                 }
+                Err(error @ StoreError::Unusable(_)) => return Err(LoopEnd::Unusable(error)),
                 Err(error) => {
                     warn!(error = %Chain(&error), "could not read jobs again, will try again");
                 }

@@ -78,6 +78,42 @@ impl Folder {
     }
 }
 
+/// A file that is open, by what it is and not by its name.
+#[derive(Debug)]
+pub(super) struct OpenFile {
+    path: PathBuf,
+    /// Its device and number.
+    is: (u64, u64),
+}
+
+impl OpenFile {
+    /// The one that lies there now.
+    pub(super) fn at(path: PathBuf) -> Result<Self, StoreError> {
+        let is = identity(&path);
+        let is =
+            is.map_err(|error| StoreError::Unusable(format!("{}: {error}", path.display())))?;
+        Ok(Self { path, is })
+    }
+
+    /// What is written to a file that was deleted or replaced is lost when the program ends, however well it seems to go.
+    pub(super) fn is_there(&self) -> Result<(), StoreError> {
+        let what = match identity(&self.path) {
+            Ok(is) if is == self.is => return Ok(()),
+            Ok(_another) => "was replaced".to_owned(),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => "was deleted".to_owned(),
+            Err(error) => format!("cannot be looked at ({error})"),
+        };
+        Err(StoreError::Unusable(format!(
+            "{} {what} while this program had it open: put it back, or a copy of it, and start again",
+            self.path.display()
+        )))
+    }
+}
+
+fn identity(path: &Path) -> std::io::Result<(u64, u64)> {
+    std::fs::metadata(path).map(|file| (file.dev(), file.ino()))
+}
+
 /// The name of the network file system that the folder lies on, if it does.
 fn network(path: &Path, folder: &File) -> Result<Option<String>, StoreError> {
     let told = statfs(path)
@@ -110,7 +146,7 @@ fn network_fuse(mounts: &str, device: u64) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Folder, network_fuse};
+    use super::{Folder, OpenFile, network_fuse};
 
     #[test]
     fn a_folder_is_held_once() {
@@ -131,5 +167,24 @@ mod tests {
         assert_eq!(network_fuse(mounts, device(48)).as_deref(), Some("fuse.sshfs"));
         assert_eq!(network_fuse(mounts, device(47)), None);
         assert_eq!(network_fuse(mounts, device(49)), None);
+    }
+
+    #[test]
+    fn a_file_that_is_deleted_or_replaced_is_missed() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("hera.db");
+        std::fs::write(&path, "1").unwrap();
+        let file = OpenFile::at(path.clone()).unwrap();
+        std::fs::write(&path, "2").unwrap();
+        file.is_there().unwrap();
+        let beside = place.path().join("beside");
+        std::fs::rename(&path, &beside).unwrap();
+        let told = file.is_there().unwrap_err().to_string();
+        assert!(told.contains("hera.db was deleted while this program had it open"), "{told}");
+        std::fs::write(&path, "2").unwrap();
+        let told = file.is_there().unwrap_err().to_string();
+        assert!(told.contains("hera.db was replaced while"), "{told}");
+        std::fs::rename(&beside, &path).unwrap();
+        file.is_there().unwrap();
     }
 }

@@ -24,7 +24,7 @@ use crate::world::{
 /// How long a test waits for another connection to get stuck.
 const LIMIT: Duration = Duration::from_secs(20);
 
-fn unusable(told: Result<std::sync::Arc<dyn Store>, StoreError>) -> String {
+fn unusable<T>(told: Result<T, StoreError>) -> String {
     match told {
         Err(StoreError::Unusable(why)) => why,
         Err(other) => panic!("should be unusable: {other:?}"),
@@ -42,12 +42,27 @@ async fn a_folder_has_one_master_at_a_time() {
     // As soon as the first has gone, the second opens it, finds all, and its term is a new one.
     let (url, old) = (place.url(), first.epoch);
     let folder = place.closed(first).await;
+    assert!(!folder.path().join("data/hera.db-wal").exists(), "all is in the one file");
     let second = open(&url, &Options::default()).await.unwrap();
     assert_eq!(second.load(&Scope::All).await.unwrap().jobs, [rows::job(1)]);
     let seen = Seen { epoch: old, renew_seq: -1 };
     let new = second.acquire(seen, &candidate("two")).await.unwrap();
     assert_eq!(new, Some(old.next()), "the lock is the leadership, whatever was seen");
     drop(folder);
+}
+
+#[tokio::test]
+async fn a_file_that_was_deleted_under_an_open_store_is_missed_at_the_next_call() {
+    let place = Sqlite::fresh().await;
+    let world = World::led(&place).await;
+    world.with_jobs(&[1]).await;
+    let file = place.folder.path().join("data/hera.db");
+    std::fs::rename(&file, file.with_extension("gone")).unwrap();
+    let why = unusable(world.store.leadership().await);
+    assert!(why.contains("hera.db was deleted while this program had it open"), "{why}");
+    std::fs::copy(file.with_extension("gone"), &file).unwrap();
+    let why = unusable(world.store.load(&Scope::All).await);
+    assert!(why.contains("hera.db was replaced while"), "{why}");
 }
 
 #[tokio::test]

@@ -11,7 +11,7 @@ use crate::world::{Place, World};
 
 pub(crate) struct Sqlite {
     store: Arc<SqlStore>,
-    folder: TempDir,
+    pub(crate) folder: TempDir,
 }
 
 impl Sqlite {
