@@ -78,8 +78,8 @@ pub struct Ended {
     pub signal: Option<i32>,
     /// Set where a stop came first.
     pub stopped: Option<StopCause>,
-    /// Why what it left behind cannot be taken; fails it.
-    pub output_problem: Option<String>,
+    /// Why it has failed whatever its code says: what it left behind cannot be taken, or it could not be executed.
+    pub problem: Option<String>,
 }
 
 /// What must be done about it.
@@ -361,7 +361,7 @@ impl AttemptCore {
     }
 
     fn stopped(&mut self, cause: StopCause, signal: Option<i32>) -> Vec<Action> {
-        self.end(&Ended { code: None, signal, stopped: Some(cause), output_problem: None })
+        self.end(&Ended { code: None, signal, stopped: Some(cause), problem: None })
     }
 
     fn finish(&mut self, end: AttemptEnd, exit: Exit) -> Vec<Action> {
@@ -382,13 +382,13 @@ impl AttemptCore {
 
 /// How an end is classified; the first that fits.
 pub fn outcome_of(ended: &Ended) -> Outcome {
-    let Ended { code, signal, stopped, output_problem } = ended;
+    let Ended { code, signal, stopped, problem } = ended;
     let finish =
         |end, detail| Outcome::Finish { end, exit: Exit { code: *code, signal: *signal, detail } };
     let release = |cause, detail: &str| Outcome::Release { cause, detail: detail.to_owned() };
     match stopped {
         // By itself: what it says of itself holds.
-        None => match (code, output_problem) {
+        None => match (code, problem) {
             (Some(0), None) => finish(AttemptEnd::Succeeded, None),
             (Some(_), problem) => finish(AttemptEnd::Failed(FailReason::Exit), problem.clone()),
             (None, _) => finish(AttemptEnd::Failed(FailReason::Signal), None),

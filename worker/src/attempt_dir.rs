@@ -5,8 +5,8 @@
 //! loses nothing of ours; and they are few, since each costs as much as the job's own start.
 
 use std::collections::BTreeSet;
-use std::fs::{self, File};
-use std::io::{self, Read as _};
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use hera_common::chain::Chain;
@@ -14,9 +14,12 @@ use hera_common::id::{RunId, Token};
 use hera_common::limits::OUTPUT_BYTES_MAX;
 
 use crate::contract::Held;
+use crate::plain_file;
 use crate::process::order::Exit;
 use crate::state_dir::random_hex;
 
+/// An exit file is far smaller.
+const EXIT_BYTES_MAX: usize = 16_384;
 /// Suffixes of the neighbours.
 const SUFFIXES: [&str; 5] = ["script", "log", "output", "exit", "exit-new"];
 
@@ -114,7 +117,7 @@ impl AttemptDir {
     /// # Errors
     /// Where the file is there and cannot be read.
     pub fn exit(&self) -> io::Result<Option<Exit>> {
-        match fs::read(self.exit_file()) {
+        match plain_file::read(&self.exit_file(), EXIT_BYTES_MAX) {
             Ok(text) => Ok(Some(serde_json::from_slice(&text)?)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error),
@@ -123,18 +126,12 @@ impl AttemptDir {
 
     /// What the job left as its outputs, or in words why they cannot be taken.
     pub fn output(&self) -> Result<Vec<u8>, String> {
-        let file = match File::open(self.output_file()) {
-            Ok(file) => file,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-            Err(error) => return Err(format!("its outputs cannot be read: {error}")),
-        };
-        let limit = u64::try_from(OUTPUT_BYTES_MAX).unwrap_or(u64::MAX);
-        let mut output = Vec::new();
-        match file.take(limit.saturating_add(1)).read_to_end(&mut output) {
-            Ok(n) if n > OUTPUT_BYTES_MAX => {
+        match plain_file::read(&self.output_file(), OUTPUT_BYTES_MAX) {
+            Ok(output) if output.len() > OUTPUT_BYTES_MAX => {
                 Err(format!("its outputs are larger than {OUTPUT_BYTES_MAX} bytes"))
             }
-            Ok(_) => Ok(output),
+            Ok(output) => Ok(output),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
             Err(error) => Err(format!("its outputs cannot be read: {error}")),
         }
     }
@@ -158,19 +155,32 @@ impl AttemptDir {
     /// Where something cannot be deleted.
     pub fn remove(&self) -> io::Result<()> {
         for suffix in SUFFIXES {
-            if_there(fs::remove_file(self.file(suffix)))?;
+            plain_file::remove(&self.file(suffix))?;
         }
         // Most jobs leave nothing in it.
         match fs::remove_dir(&self.path) {
-            Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => {
-                fs::remove_dir_all(&self.path)
-            }
-            done => if_there(done),
+            Ok(()) => Ok(()),
+            Err(_not_empty) => plain_file::remove(&self.path),
         }
+    }
+
+    /// True where something lies in the place of the outputs, whatever it is.
+    pub fn has_output(&self) -> bool {
+        fs::symlink_metadata(self.output_file()).is_ok()
+    }
+
+    /// True where something lies in the place of the log: a shim makes it before it executes anything.
+    pub fn has_log(&self) -> bool {
+        fs::symlink_metadata(self.log()).is_ok()
+    }
+
+    /// True where a shim has written down how the job ended.
+    pub fn has_exit(&self) -> bool {
+        fs::symlink_metadata(self.exit_file()).is_ok_and(|exit| exit.is_file())
     }
 }
 
-/// What is not there needs not be moved or deleted.
+/// What is not there needs not be moved.
 fn if_there(done: io::Result<()>) -> io::Result<()> {
     match done {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
@@ -190,6 +200,8 @@ fn held_of(note: &str) -> Option<Held> {
 
 #[cfg(test)]
 mod tests {
+    use rustix::fs::{CWD, FileType, Mode, mknodat};
+
     use super::*;
 
     fn held() -> Held {
@@ -227,6 +239,27 @@ mod tests {
         let folder = kept.join(dir.name());
         assert_eq!(fs::read_to_string(folder.join("work/here")).unwrap(), "1");
         assert_eq!(fs::read_to_string(folder.join("log")).unwrap(), "2");
+    }
+
+    #[test]
+    fn what_a_script_puts_in_the_place_of_our_files_keeps_nobody_waiting_and_goes() {
+        let root = tempfile::tempdir().unwrap();
+        let dir = AttemptDir::create(root.path(), held(), 1).unwrap();
+        let places = [dir.output_file(), dir.exit_file(), dir.log(), dir.script()];
+        for place in &places {
+            mknodat(CWD, place, FileType::Fifo, Mode::RWXU, 0).unwrap();
+        }
+        assert_eq!(dir.output(), Err("its outputs cannot be read: it is no plain file".to_owned()));
+        let found = AttemptDir::left_over(root.path()).unwrap();
+        assert!(found.iter().all(|left| left.exit.is_none()), "{found:?}");
+        dir.remove().unwrap();
+        for place in &places {
+            fs::create_dir_all(place.join("deep")).unwrap();
+        }
+        // The work's own directory may have become something else, too.
+        std::os::unix::fs::symlink("/", dir.work()).unwrap();
+        dir.remove().unwrap();
+        assert_eq!(fs::read_dir(root.path()).unwrap().count(), 0);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //! clears away. What should become of it is decided elsewhere, and comes as wishes.
 
 mod job;
+mod patience;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -268,5 +269,5 @@ fn ends(wish: &Wish) -> bool {
 }
 
 fn nothing_ran() -> Ended {
-    Ended { code: Some(0), signal: None, stopped: None, output_problem: None }
+    Ended { code: Some(0), signal: None, stopped: None, problem: None }
 }

@@ -42,6 +42,17 @@ pub trait Executor: Send + Sync {
     /// # Errors
     /// Where this machine cannot.
     fn prepare(&self, assignment: &Assignment, dir: &AttemptDir) -> Result<Program, PrepareError>;
+
+    /// What the job itself is to blame for, where its program could not be executed; None: this machine is.
+    fn fault(&self, assignment: &Assignment, dir: &AttemptDir) -> Option<Fault>;
+}
+
+/// A job that no machine could execute.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fault {
+    /// As a shell would have ended: 127 not found, 126 cannot be executed.
+    pub code: i32,
+    pub detail: String,
 }
 
 /// The executor for a type of job; None where an attempt is a lease and no process, which ends well as
@@ -81,6 +92,7 @@ mod tests {
 
     use hera_common::id::{Fence, RunId, Token};
 
+    use super::shell::Shell;
     use super::*;
     use crate::contract::Held;
 
@@ -119,6 +131,32 @@ mod tests {
         let (by_itself, script) = program("#!/usr/bin/env python3\nprint(1)");
         assert_eq!(by_itself, Program { path: script, args: Vec::new() });
         assert!(executor(Kind::Noop).is_none());
+    }
+
+    #[test]
+    fn a_script_is_to_blame_for_its_interpreter() {
+        let root = tempfile::tempdir().unwrap();
+        let dir = attempt_dir(root.path());
+        fs::write(root.path().join("text"), "").unwrap();
+        let fault = |script: &str| {
+            let fault = Shell.fault(&assignment(Kind::Shell, script), &dir)?;
+            Some(format!("{} {}", fault.code, fault.detail))
+        };
+        assert_eq!(fault("echo 1"), None);
+        assert_eq!(fault("#! /bin/sh -e\necho 1"), None);
+        assert_eq!(
+            fault("#!/no/such -x\n").unwrap(),
+            "127 the interpreter \"/no/such\" that its first line names is not there"
+        );
+        assert_eq!(
+            fault("#!/bin/sh\r\necho 1\r\n").unwrap(),
+            "127 the interpreter \"/bin/sh\\r\" that its first line names is not there: its lines end with CR LF"
+        );
+        let text = root.path().join("text");
+        assert_eq!(
+            fault(&format!("#!{}", text.display())).unwrap(),
+            format!("126 the interpreter {text:?} that its first line names cannot be executed")
+        );
     }
 
     #[test]

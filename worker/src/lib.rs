@@ -14,6 +14,7 @@ pub mod executor;
 mod files;
 pub mod link;
 mod pause;
+mod plain_file;
 mod poll;
 pub mod process;
 mod recover;

@@ -8,7 +8,9 @@
 //! of a small process costs a fifth of what executing even a tiny file costs, and an attempt's
 //! start is the hot path.
 
+mod ask;
 mod failed;
+pub(crate) mod holders;
 pub mod launcher;
 pub mod order;
 mod shim;

@@ -67,6 +67,6 @@ fn end_of(dir: &AttemptDir, exit: &Exit) -> Option<Outcome> {
         code: exit.code,
         signal: exit.signal,
         stopped: exit.stopped,
-        output_problem: dir.output().err(),
+        problem: dir.output().err(),
     }))
 }

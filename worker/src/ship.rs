@@ -1,7 +1,7 @@
 //! Sends an attempt's log to the leader while it grows, from the file that the job itself appends to.
 //! Looks at no byte of it.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io;
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
@@ -17,6 +17,7 @@ use tracing::warn;
 
 use crate::link::Link;
 use crate::pause::Backoff;
+use crate::plain_file;
 
 /// Between two looks at a log. The first finds what a job writes when it starts; one that is silent is
 /// looked at less often, and one that speaks at most five times a second.
@@ -106,17 +107,17 @@ async fn pause(span: Duration, ended: &CancellationToken) {
     }
 }
 
-/// How long a log is; 0 where there is none.
+/// How long a log is; 0 where there is none, or something else in its place.
 pub(crate) fn length(path: &Path) -> io::Result<u64> {
-    match fs::metadata(path) {
-        Ok(metadata) => Ok(metadata.len()),
+    match fs::symlink_metadata(path) {
+        Ok(metadata) => Ok(if metadata.is_file() { metadata.len() } else { 0 }),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(0),
         Err(error) => Err(error),
     }
 }
 
 fn read(path: &Path, offset: u64) -> io::Result<Bytes> {
-    let file = File::open(path)?;
+    let file = plain_file::open(path)?;
     let left = file.metadata()?.len().saturating_sub(offset);
     let size = usize::try_from(left).unwrap_or(LOG_CHUNK_BYTES_MAX).min(LOG_CHUNK_BYTES_MAX);
     let mut buffer = vec![0; size];

@@ -11,10 +11,14 @@ use hera_common::id::{RunId, Token};
 use serde::{Deserialize, Serialize};
 
 use crate::contract::{Held, Outcome, ReleaseCause};
+use crate::plain_file;
 use crate::state_dir::write_whole;
 
 /// The suffix of a whole file; others were being written when a worker died.
 const SUFFIX: &str = "json";
+
+/// An end's words have no more bytes than a line of a log.
+const END_BYTES_MAX: usize = 1 << 20;
 
 /// An end that waits.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -100,7 +104,7 @@ impl Spool {
 fn read(path: &Path) -> io::Result<(String, Waiting)> {
     let name = path.file_stem().and_then(|name| name.to_str());
     let name = name.ok_or_else(|| io::Error::other("its name is no text"))?;
-    let written: Written = serde_json::from_slice(&fs::read(path)?)?;
+    let written: Written = serde_json::from_slice(&plain_file::read(path, END_BYTES_MAX)?)?;
     let waiting = waiting(written).ok_or_else(|| io::Error::other("a word is unknown"))?;
     Ok((name.to_owned(), waiting))
 }

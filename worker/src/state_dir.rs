@@ -2,13 +2,15 @@
 //! protocol.
 
 use std::fs::{self, DirBuilder, File};
-use std::io;
+use std::io::{self, Write as _};
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
+
+use crate::process::holders;
 
 /// Whose lock says that a worker uses the folder.
 const LOCK: &str = "lock";
@@ -126,9 +128,11 @@ impl StateDir {
             tokio::time::sleep(TRY_AGAIN).await;
             waited += TRY_AGAIN;
             if waited.as_millis().is_multiple_of(SAY_SO.as_millis()) {
+                // No worker is there that they could belong to. Whoever has stopped one, it shall end its job now.
+                let left = holders::wake(&path);
                 tracing::warn!(
                     wait_ms = waited.as_millis(),
-                    "processes of an earlier worker in this folder are still ending"
+                    "processes of an earlier worker in this folder are still ending: {left:?}"
                 );
             }
         }
@@ -144,12 +148,12 @@ fn identity(folder: &Path) -> io::Result<String> {
     let path = folder.join(STATE_ID);
     match fs::read_to_string(&path) {
         Ok(id) if id.len() == 32 => return Ok(id),
-        Ok(_) => return Err(io::Error::other(format!("{} is damaged", path.display()))),
+        Ok(_) => return Err(damaged(&path)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
         Err(error) => return Err(error),
     }
     let id = random_hex::<16>().map_err(io::Error::other)?;
-    write_whole(&path, id.as_bytes())?;
+    write_durably(&path, id.as_bytes())?;
     Ok(id)
 }
 
@@ -157,16 +161,21 @@ fn identity(folder: &Path) -> io::Result<String> {
 fn count_start(folder: &Path) -> io::Result<u64> {
     let path = folder.join(STARTS);
     let before = match fs::read_to_string(&path) {
-        Ok(text) => text
-            .trim()
-            .parse::<u64>()
-            .map_err(|_no_number| io::Error::other(format!("{} is damaged", path.display())))?,
+        Ok(text) => text.trim().parse::<u64>().map_err(|_no_number| damaged(&path))?,
         Err(error) if error.kind() == io::ErrorKind::NotFound => 0,
         Err(error) => return Err(error),
     };
     let starts = before.saturating_add(1);
-    write_whole(&path, starts.to_string().as_bytes())?;
+    write_durably(&path, starts.to_string().as_bytes())?;
     Ok(starts)
+}
+
+/// After a disk fault, or a loss of power that the disk did not survive as it said it would.
+fn damaged(path: &Path) -> io::Error {
+    io::Error::other(format!(
+        "{} is damaged: delete {STATE_ID} and {STARTS} beside it; the worker is then a new one, and gets its name as soon as no lease of the old one is left",
+        path.display()
+    ))
 }
 
 /// `N` random bytes in lower-case hexadecimal digits.
@@ -187,6 +196,20 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let unfinished = path.with_extension("new");
     fs::write(&unfinished, bytes)?;
     fs::rename(unfinished, path)
+}
+
+/// As [`write_whole`], and there for good: a loss of power cannot take it back.
+///
+/// # Errors
+/// Where it cannot be written.
+fn write_durably(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let unfinished = path.with_extension("new");
+    let mut file = File::create(&unfinished)?;
+    file.write_all(bytes)?;
+    file.sync_all()?;
+    fs::rename(unfinished, path)?;
+    // The rename itself is in the folder.
+    path.parent().map_or(Ok(()), |folder| File::open(folder)?.sync_all())
 }
 
 #[cfg(test)]
@@ -214,5 +237,26 @@ mod tests {
             drop(groups);
         });
         locked.unwrap();
+    }
+
+    #[test]
+    fn a_damaged_folder_says_what_to_do_and_then_serves_a_new_worker() {
+        let root = tempfile::tempdir().unwrap();
+        let first = StateDir::open(root.path()).unwrap().id().to_owned();
+        for name in [STATE_ID, STARTS] {
+            let whole = fs::read(root.path().join(name)).unwrap();
+            fs::write(root.path().join(name), "").unwrap();
+            let StateDirError::Io { source, .. } = StateDir::open(root.path()).unwrap_err() else {
+                panic!("{name}: another error");
+            };
+            let told = source.to_string();
+            assert!(told.contains("is damaged: delete state_id and starts"), "{told}");
+            fs::write(root.path().join(name), whole).unwrap();
+        }
+        fs::remove_file(root.path().join(STATE_ID)).unwrap();
+        fs::remove_file(root.path().join(STARTS)).unwrap();
+        let second = StateDir::open(root.path()).unwrap();
+        assert_eq!(second.starts(), 1);
+        assert_ne!(second.id(), first);
     }
 }

@@ -100,7 +100,7 @@ fn assignment(byte: u8) -> Assignment {
 }
 
 fn ended() -> Event {
-    Event::Ended(Ended { code: Some(0), signal: None, stopped: None, output_problem: None })
+    Event::Ended(Ended { code: Some(0), signal: None, stopped: None, problem: None })
 }
 
 #[test]

@@ -34,7 +34,7 @@ fn states() -> Vec<State> {
 }
 
 fn ended(code: Option<i32>, signal: Option<i32>, stopped: Option<StopCause>) -> Event {
-    Event::Ended(Ended { code, signal, stopped, output_problem: None })
+    Event::Ended(Ended { code, signal, stopped, problem: None })
 }
 
 /// At 10,000 by the boot clock; requests were sent at 9,000.
@@ -157,7 +157,7 @@ fn an_end_without_its_outputs_is_no_success() {
             code: Some(0),
             signal: None,
             stopped: None,
-            output_problem: Some("its output is too large".to_owned()),
+            problem: Some("its output is too large".to_owned()),
         }),
         Boot::from_ms(2),
     );

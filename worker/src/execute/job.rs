@@ -1,17 +1,22 @@
-//! One process under its shim: passes on what is wished, and what the shim reports.
+//! One process under its shim: passes on what is wished, and what the shim reports; and ends a shim that does not do
+//! what it is there for.
 
 use std::path::Path;
 use std::time::Duration;
 
+use hera_common::time::Boot;
+use rustix::process::Signal;
 use tokio::sync::watch;
 use tracing::{info, warn};
 
+use super::patience::{MARGIN, Patience};
 use super::{Ship, Tools, ends};
 use crate::agent::Wish;
 use crate::attempt::{Ended, Event};
 use crate::attempt_dir::{AttemptDir, note_of};
+use crate::clock;
 use crate::contract::{Assignment, Timing};
-use crate::executor::Program;
+use crate::executor::{Fault, Program, executor};
 use crate::process::launcher::Shim;
 use crate::process::order::{Exit, Launch, Order, Report, StopCause};
 use hera_common::chain::Chain;
@@ -19,8 +24,8 @@ use hera_common::chain::Chain;
 /// Where a job may leave its outputs.
 const OUTPUT_VARIABLE: &str = "HERA_OUTPUT";
 
-/// How long a shim may take to say its first word. It takes a millisecond, unless the spawner hangs.
-const FIRST_WORD: Duration = Duration::from_secs(30);
+/// How long an order may wait for its shim: hundreds lie unread before one does.
+const ORDER_LIMIT: Duration = Duration::from_secs(1);
 
 /// A process that is to be executed.
 pub(super) struct Job<'a> {
@@ -85,32 +90,71 @@ impl Job<'_> {
     async fn follow(&self, mut shim: Shim, wish: &mut watch::Receiver<Wish>) -> JobEnd {
         let mut log = None;
         let mut told = Told::default();
-        let mut silence = std::pin::pin!(tokio::time::sleep(FIRST_WORD));
+        let deadline = wish.borrow().deadline;
+        let mut patience = Patience::new(&self.timing, deadline, clock::boot());
         loop {
             let report = tokio::select! {
                 report = shim.next() => report,
                 changed = wish.changed() => {
                     let wished = wish.borrow_and_update().clone();
-                    told.pass_on(&mut shim, &wished, changed.is_err()).await;
+                    if !told.pass_on(&mut shim, &wished, changed.is_err(), &mut patience).await {
+                        let end = self.end_by_force(&shim, StopCause::Lease).await;
+                        return JobEnd { log, ..end };
+                    }
                     continue;
                 }
-                () = &mut silence, if log.is_none() => {
-                    // Nothing may be beaten for that nobody watches over.
-                    return JobEnd::of(Event::ShimGone);
+                cause = is_over(patience.end()) => {
+                    return JobEnd { log, ..self.end_by_force(&shim, cause).await };
                 }
             };
             let end = match report {
-                Some(Report::Started { pid, .. }) => {
+                Some(Report::Started { pid, boot_ms }) => {
                     self.log(pid);
+                    patience.started(Boot::from_ms(boot_ms), self.assignment.timeout);
                     log = Some(self.tools.ship(self.assignment.held, self.dir));
                     None
                 }
-                Some(report) => self.heard(report).await,
+                Some(report) => {
+                    match &report {
+                        Report::Stopping { cause } => patience.stops(*cause, clock::boot()),
+                        Report::KillFailed { .. } => patience.excused(),
+                        Report::Started { .. }
+                        | Report::Refused
+                        | Report::NotSpawned { .. }
+                        | Report::Ended(_) => {}
+                    }
+                    self.heard(report).await
+                }
                 None => Some(self.without_a_word().await),
             };
             if let Some(end) = end {
                 return JobEnd { log, ..end };
             }
+        }
+    }
+
+    /// The shim has not done in its time what it had to: somebody has stopped it, or it hangs. Ends it with all that is
+    /// below it. Where nobody can say that nothing is left, nothing may be beaten for.
+    async fn end_by_force(&self, shim: &Shim, cause: StopCause) -> JobEnd {
+        warn!(
+            run.id = %self.assignment.held.run,
+            attempt.id = %self.assignment.fence,
+            "the process that watches over the job does not answer: ends it with all below it ({cause:?})"
+        );
+        if !self.tools.launcher.end(shim, self.timing.kill + MARGIN).await {
+            return JobEnd::of(Event::ShimGone);
+        }
+        match self.dir.exit() {
+            Ok(Some(exit)) if exit.note == note_of(self.assignment.held) => self.ended(&exit).await,
+            _cut_off if !self.dir.has_log() => {
+                JobEnd::of(Event::NotSpawned("its process was never made".to_owned()))
+            }
+            _cut_off => JobEnd::of(Event::Ended(Ended {
+                code: None,
+                signal: Some(Signal::KILL.as_raw()),
+                stopped: Some(cause),
+                problem: None,
+            })),
         }
     }
 
@@ -120,7 +164,7 @@ impl Job<'_> {
         match report {
             Report::Started { .. } => None,
             Report::Refused => Some(JobEnd::of(Event::Refused)),
-            Report::NotSpawned { detail } => Some(JobEnd::of(Event::NotSpawned(detail))),
+            Report::NotSpawned { detail } => Some(JobEnd::of(self.not_spawned(detail))),
             Report::Stopping { cause } => {
                 self.tools.desk.heard(token, Event::Stopping(cause)).await;
                 None
@@ -133,15 +177,30 @@ impl Job<'_> {
         }
     }
 
+    /// Where the job itself is to blame, it has failed, as if a shell had said so: no other machine can execute it.
+    fn not_spawned(&self, detail: String) -> Event {
+        let executor = executor(self.assignment.kind);
+        match executor.and_then(|executor| executor.fault(self.assignment, self.dir)) {
+            Some(Fault { code, detail }) => Event::Ended(Ended {
+                code: Some(code),
+                signal: None,
+                stopped: None,
+                problem: Some(detail),
+            }),
+            None => Event::NotSpawned(detail),
+        }
+    }
+
     /// The shim has gone and has not said how it ended: perhaps it has written it.
     async fn without_a_word(&self) -> JobEnd {
         match self.dir.exit() {
-            Ok(Some(exit)) => self.ended(&exit).await,
+            // Only its shim was told what to note; a script may have written such a file, too.
+            Ok(Some(exit)) if exit.note == note_of(self.assignment.held) => self.ended(&exit).await,
             // A shim makes the log before it executes anything.
-            Ok(None) if !self.dir.log().exists() => {
+            Ok(_) if !self.dir.has_log() => {
                 JobEnd::of(Event::NotSpawned("its process was never made".to_owned()))
             }
-            Ok(None) => JobEnd::of(Event::ShimGone),
+            Ok(_) => JobEnd::of(Event::ShimGone),
             Err(error) => {
                 warn!(run.id = %self.assignment.held.run, error = %Chain(&error), "no exit can be read");
                 JobEnd::of(Event::ShimGone)
@@ -158,18 +217,18 @@ impl Job<'_> {
             run_ms = exit.run_ms,
             "ended"
         );
-        let (output, output_problem) = match self.output().await {
+        let (output, problem) = match self.output().await {
             Ok(output) => (output, None),
             Err(problem) => (Vec::new(), Some(problem)),
         };
         let Exit { code, signal, stopped, .. } = *exit;
-        let event = Event::Ended(Ended { code, signal, stopped, output_problem });
-        let written = self.dir.exit_file().exists();
+        let event = Event::Ended(Ended { code, signal, stopped, problem });
+        let written = self.dir.has_exit();
         JobEnd { event, log: None, output, written }
     }
 
     async fn output(&self) -> Result<Vec<u8>, String> {
-        if !self.dir.output_file().exists() {
+        if !self.dir.has_output() {
             return Ok(Vec::new());
         }
         let dir = self.dir.clone();
@@ -187,23 +246,50 @@ impl Job<'_> {
     }
 }
 
+/// Waits for the instant, if there is one; gives the cause.
+async fn is_over(end: Option<(Boot, StopCause)>) -> StopCause {
+    match end {
+        Some((at, cause)) => {
+            tokio::time::sleep(at.since(clock::boot())).await;
+            cause
+        }
+        None => std::future::pending().await,
+    }
+}
+
 /// What the shim has been told.
 #[derive(Default)]
 struct Told {
-    deadline: Option<hera_common::time::Boot>,
+    deadline: Option<Boot>,
     stopped: bool,
 }
 
 impl Told {
-    async fn pass_on(&mut self, shim: &mut Shim, wish: &Wish, owner_gone: bool) {
+    /// False where the shim does not take what it is told.
+    async fn pass_on(
+        &mut self,
+        shim: &mut Shim,
+        wish: &Wish,
+        owner_gone: bool,
+        patience: &mut Patience,
+    ) -> bool {
         for order in self.orders(wish, owner_gone) {
-            // A shim that has ended has said so, or its stream's end does.
-            let _ended = shim.order(&order).await;
+            match &order {
+                Order::Stop { cause } => patience.stops(*cause, clock::boot()),
+                Order::Deadline { boot_ms } => patience.renewed(Boot::from_ms(*boot_ms)),
+                Order::Launch(_) => {}
+            }
+            match tokio::time::timeout(ORDER_LIMIT, shim.order(&order)).await {
+                // A shim that has ended has said so, or its stream's end does.
+                Ok(_taken_or_ended) => {}
+                Err(_elapsed) => return false,
+            }
         }
         if owner_gone {
             // All ends, and lets go of the shim, which stops its job.
             std::future::pending().await
         }
+        true
     }
 
     /// What it must be told besides.

@@ -1,11 +1,11 @@
 //! Jobs whose script is for a shell, or for the interpreter that its first line names.
 
 use std::fs::{self, File};
-use std::io::Write as _;
+use std::io::{self, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
-use super::{Executor, PrepareError, Program};
+use super::{Executor, Fault, PrepareError, Program};
 use crate::attempt_dir::AttemptDir;
 use crate::contract::Assignment;
 
@@ -32,5 +32,21 @@ impl Executor for Shell {
         }
         let shell = if Path::new(BASH).exists() { BASH } else { SH };
         Ok(Program { path: shell.to_owned(), args: vec![script] })
+    }
+    fn fault(&self, assignment: &Assignment, dir: &AttemptDir) -> Option<Fault> {
+        let first = assignment.script.strip_prefix("#!")?.split('\n').next()?;
+        // As the kernel cuts it: the end of a line that was written elsewhere is a part of the name.
+        let name = first.trim_start_matches([' ', '\t']).split([' ', '\t']).next()?;
+        let interpreter = format!("the interpreter {name:?} that its first line names");
+        match fs::metadata(dir.work().join(name)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                let why = if name.ends_with('\r') { ": its lines end with CR LF" } else { "" };
+                Some(Fault { code: 127, detail: format!("{interpreter} is not there{why}") })
+            }
+            Ok(found) if !found.is_file() || found.permissions().mode() & 0o111 == 0 => {
+                Some(Fault { code: 126, detail: format!("{interpreter} cannot be executed") })
+            }
+            Ok(_) | Err(_) => None,
+        }
     }
 }

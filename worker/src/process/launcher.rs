@@ -7,17 +7,21 @@ use std::os::fd::{AsFd as _, OwnedFd};
 use std::os::unix::net::UnixStream as StdStream;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
+use std::time::Duration;
 
 use hera_common::chain::Chain;
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
+use rustix::process::{Pid, Signal, kill_process};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, Interest};
 use tokio::net::UnixStream;
 use tokio::process::{Child, Command};
 use tokio::sync::Mutex;
+use tokio::time::timeout;
 
 use super::SPAWNER_ARG;
+use super::ask::Ask;
 use super::order::{BadMessage, Launch, Lines, Order, Report, line};
-use super::spawner::READY;
+use super::spawner::{GONE, READY};
 
 /// This process's own file, also where it was replaced on the disk meanwhile.
 const OWN_FILE: &str = "/proc/self/exe";
@@ -61,8 +65,12 @@ pub struct Launcher {
 #[derive(Debug)]
 struct Spawner {
     control: UnixStream,
-    /// Kept so that it is reaped.
-    _process: Child,
+    /// Kept so that it is reaped, too.
+    process: Child,
+    /// The number of its first shim. Those before are another's, which has died.
+    first: u64,
+    /// Of the next shim.
+    next: u64,
 }
 
 impl Launcher {
@@ -73,7 +81,7 @@ impl Launcher {
     /// Where the file cannot be executed, or is no such program.
     pub async fn start(exe: Option<&Path>, lock: File) -> Result<Self, LaunchError> {
         let exe = exe.unwrap_or_else(|| Path::new(OWN_FILE)).to_owned();
-        let spawner = Mutex::new(Spawner::start(&exe, &lock).await?);
+        let spawner = Mutex::new(Spawner::start(&exe, &lock, 0).await?);
         Ok(Self { exe, lock, spawner })
     }
 
@@ -85,26 +93,48 @@ impl Launcher {
         let (ours, its) = StdStream::pair().map_err(LaunchError::Ask)?;
         ours.set_nonblocking(true).map_err(LaunchError::Ask)?;
         let stream = UnixStream::from_std(ours).map_err(LaunchError::Ask)?;
-        self.ask(its.into()).await?;
-        let mut shim = Shim { stream, lines: Lines::default() };
+        let grace = Duration::from_millis(launch.term_ms.saturating_add(launch.kill_ms));
+        let number = self.ask(its.into(), grace).await?;
+        let mut shim = Shim { stream, lines: Lines::default(), number };
         shim.order(&Order::Launch(launch)).await.map_err(LaunchError::Send)?;
         Ok(shim)
     }
 
     /// Gives one end of a stream to a new shim. A spawner that was killed is replaced, once.
-    async fn ask(&self, its: OwnedFd) -> Result<(), LaunchError> {
+    async fn ask(&self, its: OwnedFd, grace: Duration) -> Result<u64, LaunchError> {
         let mut spawner = self.spawner.lock().await;
-        if spawner.ask(&its).await.is_ok() {
-            return Ok(());
+        if let Ok(number) = spawner.make_shim(&its, grace).await {
+            return Ok(number);
         }
-        *spawner = Spawner::start(&self.exe, &self.lock).await?;
+        *spawner = Spawner::start(&self.exe, &self.lock, spawner.next).await?;
         tracing::warn!("the spawner had ended, and was started again");
-        spawner.ask(&its).await.map_err(LaunchError::Ask)
+        spawner.make_shim(&its, grace).await.map_err(LaunchError::Ask)
+    }
+
+    /// Ends a shim that does not do what it is there for, with all that is below it. True as soon as nothing of it is
+    /// left; false where nobody can say so within the limit.
+    pub async fn end(&self, shim: &Shim, limit: Duration) -> bool {
+        let told = async {
+            let (ours, its) = StdStream::pair()?;
+            ours.set_nonblocking(true)?;
+            let mut ours = UnixStream::from_std(ours)?;
+            {
+                let spawner = self.spawner.lock().await;
+                if shim.number < spawner.first {
+                    return Ok(false);
+                }
+                spawner.wake();
+                spawner.ask(Ask::End { number: shim.number }, &its.into()).await?;
+            }
+            let mut said = [0];
+            Ok::<bool, io::Error>(ours.read(&mut said).await? == 1 && said == [GONE])
+        };
+        matches!(timeout(limit, told).await, Ok(Ok(true)))
     }
 }
 
 impl Spawner {
-    async fn start(exe: &Path, lock: &File) -> Result<Self, LaunchError> {
+    async fn start(exe: &Path, lock: &File, first: u64) -> Result<Self, LaunchError> {
         let failed = |source| LaunchError::Spawner { exe: exe.to_owned(), source };
         let (control, its) = StdStream::pair().map_err(failed)?;
         control.set_nonblocking(true).map_err(failed)?;
@@ -118,20 +148,35 @@ impl Spawner {
             .map_err(failed)?;
         let mut said = [0];
         match control.read(&mut said).await {
-            Ok(1) if said == [READY] => Ok(Self { control, _process: process }),
+            Ok(1) if said == [READY] => Ok(Self { control, process, first, next: first }),
             Ok(_) => Err(failed(io::Error::other("it is no program of Hera"))),
             Err(error) => Err(failed(error)),
         }
     }
 
-    async fn ask(&self, its: &OwnedFd) -> io::Result<()> {
+    /// The number is the new shim's.
+    async fn make_shim(&mut self, its: &OwnedFd, grace: Duration) -> io::Result<u64> {
+        let number = self.next;
+        self.ask(Ask::Shim { number, grace }, its).await?;
+        self.next += 1;
+        Ok(number)
+    }
+
+    /// Lets it go on, where somebody has stopped it.
+    fn wake(&self) {
+        let pid = self.process.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
+        let _gone_already = pid.map(|pid| kill_process(pid, Signal::CONT));
+    }
+
+    async fn ask(&self, ask: Ask, its: &OwnedFd) -> io::Result<()> {
+        let bytes = ask.bytes();
         let send = || {
             let fds = [its.as_fd()];
             let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
             let mut attached = SendAncillaryBuffer::new(&mut space);
             attached.push(SendAncillaryMessage::ScmRights(&fds));
-            let byte = [IoSlice::new(b"s")];
-            sendmsg(&self.control, &byte, &mut attached, SendFlags::NOSIGNAL)?;
+            let bytes = [IoSlice::new(&bytes)];
+            sendmsg(&self.control, &bytes, &mut attached, SendFlags::NOSIGNAL)?;
             Ok(())
         };
         self.control.async_io(Interest::WRITABLE, send).await
@@ -143,6 +188,8 @@ impl Spawner {
 pub struct Shim {
     stream: UnixStream,
     lines: Lines,
+    /// By which the spawner knows it.
+    number: u64,
 }
 
 impl Shim {

@@ -1,7 +1,7 @@
 //! The shim: one process for one attempt. Starts the job, keeps its deadline, reaps it, empties its
 //! tree. Knows the agent only as a stream of orders, whose end is an order to stop.
 
-use std::fs::{self, OpenOptions};
+use std::fs;
 use std::io::{self, Read as _, Write as _};
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::os::unix::net::UnixStream;
@@ -26,6 +26,7 @@ use super::stopper::{Step, Stopper};
 use super::sweep;
 use super::sys::{self, Reap, Reaped};
 use crate::clock;
+use crate::plain_file;
 
 /// Where scripts that call `hera` find a master.
 const FOR_JOBS_TOO: &str = "HERA_SERVER";
@@ -98,7 +99,7 @@ fn first_order(agent: &mut UnixStream, lines: &mut Lines) -> Result<Option<Launc
 fn spawn(launch: &Launch) -> io::Result<Pid> {
     // Appended by the job itself: nothing stands between it and the file, so that every byte is
     // there in its order, whoever dies.
-    let log = OpenOptions::new().create(true).append(true).open(&launch.log)?;
+    let log = plain_file::create(Path::new(&launch.log))?;
     let mut command = Command::new(&launch.program);
     command
         .args(&launch.args)
@@ -190,7 +191,7 @@ impl Shim {
                     self.main = Some((ended, now, clock::wall()));
                     self.stopper.main_ended(now);
                 }
-                Reap::Ended(_orphan) => {}
+                Reap::Ended(_) | Reap::Stopped(_) => {}
                 Reap::NoneYet => return Ok(()),
                 Reap::NoChildren => {
                     self.empty = true;
@@ -282,11 +283,17 @@ impl Shim {
     }
 }
 
-/// Whole or not at all: a rename is the last step.
+/// Whole or not at all: a rename is the last step. What the job has put in the way goes.
 fn write_exit(path: &Path, exit: &Exit) -> io::Result<()> {
     let unfinished = path.with_extension("exit-new");
-    fs::write(&unfinished, serde_json::to_vec(exit)?)?;
-    fs::rename(unfinished, path)
+    plain_file::replace(&unfinished)?.write_all(&serde_json::to_vec(exit)?)?;
+    match fs::rename(&unfinished, path) {
+        Err(error) if error.kind() == io::ErrorKind::IsADirectory => {
+            plain_file::remove(path)?;
+            fs::rename(&unfinished, path)
+        }
+        renamed => renamed,
+    }
 }
 
 /// Empties the descriptor, so that the next poll waits for the next child.

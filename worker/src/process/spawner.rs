@@ -1,28 +1,36 @@
-//! The spawner: forks a shim for each descriptor that the agent sends, and ends what a shim that
-//! was killed left behind. Knows no attempt.
+//! The spawner: forks a shim for each descriptor that the agent sends, lets none of them stand still, and ends what a
+//! shim that was killed left behind. Knows no attempt.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, IoSliceMut, Write as _};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use hera_common::chain::Chain;
-use rustix::event::{PollFd, PollFlags, poll};
+use hera_common::time::Boot;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg};
 use rustix::process::{Pid, Signal, getpid, kill_process, set_child_subreaper, setsid};
 use rustix::stdio::{dup2_stdin, dup2_stdout};
 
+use super::ask::{Ask, SIZE};
 use super::failed::{CallFailed, failed};
 use super::shim::{self, ShimError};
 use super::sweep;
 use super::sys::{self, Forked, OneThread, Reap};
+use crate::clock;
 
 /// What the spawner says when it is ready: that the executed program is one.
 pub(super) const READY: u8 = b'r';
+/// What it says when nothing of a shim that it was to end is left.
+pub(super) const GONE: u8 = b'g';
+/// How much longer than its grace a shim may take to end its job, when the agent has gone.
+const MARGIN: Duration = Duration::from_secs(1);
 
 /// Serves until the agent has gone and everything has ended.
 pub(super) fn main() -> ExitCode {
@@ -54,9 +62,16 @@ struct Spawner {
     _lock: OwnedFd,
     child_ended: OwnedFd,
     proof: OneThread,
-    shims: HashSet<Pid>,
+    /// By the numbers under which the agent knows them.
+    shims: HashMap<Pid, u64>,
     /// A shim was killed: what it kept is now below this process.
     orphans: bool,
+    /// Shims that were to be ended, and who waits for that.
+    ending: Vec<(u64, UnixStream)>,
+    /// The longest that a shim may take to end its job.
+    grace: Duration,
+    /// When those that are left are ended, the agent having gone.
+    give_up_at: Option<Boot>,
 }
 
 impl Spawner {
@@ -86,8 +101,11 @@ impl Spawner {
             _lock: lock,
             child_ended,
             proof,
-            shims: HashSet::new(),
+            shims: HashMap::new(),
             orphans: false,
+            ending: Vec::new(),
+            grace: Duration::ZERO,
+            give_up_at: None,
         })
     }
 
@@ -97,12 +115,10 @@ impl Spawner {
             if self.control.is_none() && !any_left {
                 return Ok(());
             }
-            if self.orphans {
-                self.end_orphans();
-            }
+            let wait = self.end_what_is_due();
             let mut fds = vec![PollFd::new(&self.child_ended, PollFlags::IN)];
             fds.extend(self.control.as_ref().map(|control| PollFd::new(control, PollFlags::IN)));
-            match poll(&mut fds, None) {
+            match poll(&mut fds, wait.as_ref()) {
                 Ok(_) | Err(Errno::INTR) => {}
                 Err(error) => return Err(failed("poll")(error).into()),
             }
@@ -110,34 +126,78 @@ impl Spawner {
             shim::drain(&self.child_ended);
             let Some(control) = self.control.as_ref().filter(|_| asked) else { continue };
             match receive(control).map_err(failed("recvmsg"))? {
-                Some(agent) => match sys::fork(&self.proof) {
+                Some((Ask::Shim { number, grace }, agent)) => match sys::fork(&self.proof) {
                     Ok(Forked::Child) => return self.become_shim(agent),
                     Ok(Forked::Parent(pid)) => {
-                        self.shims.insert(pid);
+                        self.shims.insert(pid, number);
+                        self.grace = self.grace.max(grace);
                     }
                     Err(error) => shim::say_not_spawned(agent, &error),
                 },
-                None => self.control = None,
+                Some((Ask::End { number }, agent)) => {
+                    self.end(number);
+                    self.ending.push((number, agent.into()));
+                }
+                None => {
+                    self.control = None;
+                    self.give_up_at = Some(clock::boot().plus(self.grace + MARGIN));
+                }
             }
         }
     }
 
+    /// Ends orphans, and shims that have had their time; gives how long there is nothing to do by the clock.
+    fn end_what_is_due(&mut self) -> Option<Timespec> {
+        if self.orphans {
+            self.end_orphans();
+        }
+        if !self.orphans {
+            let Self { ending, shims, .. } = self;
+            ending.retain_mut(|(number, agent)| {
+                let there = shims.values().any(|shim| shim == number);
+                if !there {
+                    let _agent_is_gone = agent.write_all(&[GONE]);
+                }
+                there
+            });
+        }
+        let left = self.give_up_at?.since(clock::boot());
+        if left.is_zero() {
+            // Each should have ended its job by now: it hangs, or somebody holds it.
+            self.give_up_at = None;
+            self.shims.keys().for_each(|pid| kill(*pid));
+            return None;
+        }
+        Timespec::try_from(left).ok()
+    }
+
+    /// What is below it comes to this process, and is ended then.
+    fn end(&self, number: u64) {
+        let its = self.shims.iter().filter(|(_, shim)| **shim == number);
+        its.for_each(|(pid, _)| kill(*pid));
+    }
+
     /// On the child's side of the fork.
     fn become_shim(self, agent: OwnedFd) -> Result<(), SpawnerError> {
-        let Self { control, _lock, child_ended, .. } = self;
+        let Self { control, _lock, child_ended, ending, .. } = self;
         // A copy kept here would hide the spawner's death from the agent.
-        drop(control);
+        drop((control, ending));
         Ok(shim::run(UnixStream::from(agent), &child_ended)?)
     }
 
-    /// Takes every child that has ended. True where some are left.
+    /// Takes every child that has ended, and wakes shims that were stopped: a job must not outlive its time because its
+    /// script has stopped the process that watches over it. True where some are left.
     fn reap(&mut self) -> io::Result<bool> {
         loop {
-            match sys::reap()? {
+            match sys::reap_or_stopped()? {
                 Reap::Ended(ended) => {
-                    let whole = self.shims.remove(&ended.pid) && ended.code == Some(0);
+                    let whole = self.shims.remove(&ended.pid).is_some() && ended.code == Some(0);
                     self.orphans |= !whole;
                 }
+                Reap::Stopped(pid) if self.shims.contains_key(&pid) => {
+                    let _gone_already = kill_process(pid, Signal::CONT);
+                }
+                Reap::Stopped(_orphan) => {}
                 Reap::NoneYet => return Ok(true),
                 Reap::NoChildren => return Ok(false),
             }
@@ -149,28 +209,33 @@ impl Spawner {
     fn end_orphans(&mut self) {
         self.orphans = false;
         for pid in sweep::children(getpid()) {
-            if !self.shims.contains(&pid) {
+            if !self.shims.contains_key(&pid) {
                 self.orphans = true;
-                let _gone_already = kill_process(pid, Signal::KILL);
+                kill(pid);
             }
         }
     }
 }
 
-/// One descriptor from the agent; None when it has gone.
-fn receive(control: &UnixStream) -> io::Result<Option<OwnedFd>> {
+fn kill(pid: Pid) {
+    let _gone_already = kill_process(pid, Signal::KILL);
+}
+
+/// One wish of the agent; None when it has gone.
+fn receive(control: &UnixStream) -> io::Result<Option<(Ask, OwnedFd)>> {
     loop {
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
         let mut attached = RecvAncillaryBuffer::new(&mut space);
-        let mut byte = [0];
-        let into = &mut [IoSliceMut::new(&mut byte)];
+        let mut bytes = [0; SIZE];
+        let into = &mut [IoSliceMut::new(&mut bytes)];
         match recvmsg(control, into, &mut attached, RecvFlags::CMSG_CLOEXEC) {
             Ok(message) if message.bytes == 0 => return Ok(None),
             Err(Errno::CONNRESET) => return Ok(None),
-            // A byte without a descriptor asks for nothing.
+            // Bytes without a descriptor ask for nothing.
             Ok(_) => {
-                if let Some(sent) = attached.drain().find_map(descriptor) {
-                    return Ok(Some(sent));
+                let sent = attached.drain().find_map(descriptor);
+                if let Some(wish) = Ask::read(bytes).zip(sent) {
+                    return Ok(Some(wish));
                 }
             }
             Err(Errno::INTR) => {}

@@ -67,23 +67,36 @@ pub(super) struct Reaped {
 /// What waiting for any child gave.
 pub(super) enum Reap {
     Ended(Reaped),
+    /// Somebody has stopped it; it has not ended.
+    Stopped(Pid),
     NoneYet,
     NoChildren,
 }
 
 /// Takes one ended child, without waiting.
 pub(super) fn reap() -> io::Result<Reap> {
+    wait(0)
+}
+
+/// The same; and tells, once, of a child that was stopped.
+pub(super) fn reap_or_stopped() -> io::Result<Reap> {
+    wait(libc::WUNTRACED)
+}
+
+fn wait(also: libc::c_int) -> io::Result<Reap> {
     let mut status = 0;
     let mut usage = MaybeUninit::<libc::rusage>::zeroed();
     // SAFETY: both pointers are to live memory of the right type.
-    let raw = unsafe { libc::wait4(-1, &raw mut status, libc::WNOHANG, usage.as_mut_ptr()) };
+    let raw = unsafe { libc::wait4(-1, &raw mut status, libc::WNOHANG | also, usage.as_mut_ptr()) };
     // SAFETY: zeroed is a valid rusage, and the kernel has written over it where it had one.
     let usage = unsafe { usage.assume_init() };
     match raw {
         0 => Ok(Reap::NoneYet),
-        1.. => Pid::from_raw(raw)
-            .map(|pid| Reap::Ended(reaped(pid, status, &usage)))
-            .ok_or_else(io::Error::last_os_error),
+        1.. => {
+            let pid = Pid::from_raw(raw).ok_or_else(io::Error::last_os_error)?;
+            let stopped = libc::WIFSTOPPED(status);
+            Ok(if stopped { Reap::Stopped(pid) } else { Reap::Ended(reaped(pid, status, &usage)) })
+        }
         _ => match io::Error::last_os_error() {
             error if error.raw_os_error() == Some(libc::ECHILD) => Ok(Reap::NoChildren),
             error if error.kind() == io::ErrorKind::Interrupted => Ok(Reap::NoneYet),
