@@ -15,6 +15,7 @@ use crate::config::Config;
 use crate::contract::{Held, Timing};
 use crate::execute::{Remains, Tools};
 use crate::files::{Files, prune};
+use crate::health::Health;
 use crate::link::{CallError, Link, Registration};
 use crate::poll::{Room, poll};
 use crate::process::launcher::{LaunchError, Launcher};
@@ -140,6 +141,7 @@ impl Worker {
             finishes: Batch::default(),
             releases: Batch::default(),
             kept: config.keep_dirs.then(|| state.kept()),
+            health: Health::default(),
         });
         let starts: Arc<Batch<Held>> = Arc::default();
         let beats = Arc::new(Notify::new());
@@ -162,13 +164,14 @@ impl Worker {
         tasks.spawn("report ends", |end| async move {
             report(finishing, &finisher.finishes, end).await;
         });
+        let poller = Arc::clone(&tools);
         let (releasing, releaser) = (line.clone(), tools);
         tasks.spawn("give back", |end| async move {
             report(releasing, &releaser.releases, end).await;
         });
         tasks.spawn("beat", |end| beat(line.clone(), beats, end));
         let room = Room { path: state.attempts(), min_free_bytes: config.min_free_bytes };
-        tasks.spawn("poll", |end| poll(line.clone(), load.clone(), room, end));
+        tasks.spawn("poll", |end| poll(line.clone(), load.clone(), (room, poller), end));
         tasks.spawn("register again", |end| line.registrar.clone().serve(line.desk.clone(), end));
         Self { tasks, line, load }
     }

@@ -21,6 +21,7 @@ use crate::batch::Batch;
 use crate::contract::{Assignment, Finish, Held, Outcome, Release, Timing};
 use crate::executor::{self, Executor, Program};
 use crate::files::Files;
+use crate::health::{Health, Machine};
 use crate::link::Link;
 use crate::process::launcher::Launcher;
 use crate::ship::{self, Shipment};
@@ -45,6 +46,8 @@ pub(crate) struct Tools {
     pub(crate) releases: Batch<Release>,
     /// Where directories of attempts that have ended are kept, for people who look for a fault.
     pub(crate) kept: Option<PathBuf>,
+    /// Doubted where an attempt could not be executed.
+    pub(crate) health: Health,
 }
 
 impl Execute for Arc<Tools> {
@@ -98,8 +101,16 @@ impl Tools {
             }
             None | Some(Err(_)) => Event::Withdrawn,
         };
+        if let Event::NotSpawned(why) = &event {
+            self.health.doubt(why);
+        }
         self.desk.heard(held.token, event).await;
         self.conclude(remains, wish).await;
+    }
+
+    /// With which the health of this machine is tried.
+    pub(crate) fn machine(&self) -> Machine<'_> {
+        Machine { attempts: self.attempts.clone(), launcher: &self.launcher }
     }
 
     /// Makes the directory and what lies in it; in words why not.

@@ -12,6 +12,7 @@ pub mod contract;
 mod execute;
 pub mod executor;
 mod files;
+mod health;
 pub mod link;
 mod pause;
 mod plain_file;

@@ -1,6 +1,7 @@
 //! One open Poll, with a fresh token for each free place. Knows nothing of what it is granted.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use hera_common::chain::Chain;
@@ -14,6 +15,7 @@ use crate::agent::Load;
 use crate::batch::Line;
 use crate::clock;
 use crate::contract::Polled;
+use crate::execute::Tools;
 use crate::pause::{Backoff, jitter};
 
 /// Between two tries of a Poll without an answer.
@@ -22,8 +24,8 @@ const PAUSE: (Duration, Duration) = (Duration::from_millis(200), Duration::from_
 const EMPTY_MIN: Duration = Duration::from_secs(1);
 /// A worker that has had no free place for so long listens, so that what it holds can be cancelled at once.
 const LISTEN_AFTER: Duration = Duration::from_secs(1);
-/// How often a disk that is too full is looked at.
-const DISK_PAUSE: Duration = Duration::from_secs(5);
+/// How often a machine that can take nothing is looked at.
+const REFUSAL_PAUSE: Duration = Duration::from_secs(5);
 
 /// How much room there must be for new attempts.
 #[derive(Debug, Clone)]
@@ -52,18 +54,23 @@ impl Room {
 pub(crate) async fn poll(
     line: Line,
     mut load: watch::Receiver<Load>,
-    room: Room,
+    (room, tools): (Room, Arc<Tools>),
     end: CancellationToken,
 ) {
     let polling = async {
         let mut refused = false;
         // The owner goes when all ends.
         while let Some(places) = places(&line, &mut load).await {
-            let refuses = room.refuses();
+            let refuses = match room.refuses() {
+                None => tools.health.refuses(&tools.machine()).await,
+                full => full,
+            };
             let Some(why) = &refuses else {
                 refused = false;
-                if once(&line, places, "").await.is_none() {
-                    return;
+                tokio::select! {
+                    told = once(&line, places, "") => if told.is_none() { return },
+                    // What the open poll is given next could not be executed either.
+                    () = tools.health.doubted() => {}
                 }
                 continue;
             };
@@ -72,7 +79,7 @@ pub(crate) async fn poll(
             }
             tokio::select! {
                 told = once(&line, 0, why) => if told.is_none() { return },
-                () = tokio::time::sleep(DISK_PAUSE) => {}
+                () = tokio::time::sleep(REFUSAL_PAUSE) => {}
             }
         }
     };

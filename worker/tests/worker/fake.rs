@@ -45,6 +45,8 @@ pub(crate) struct State {
     pub(crate) lost_answers: u32,
     /// Set where another one leads.
     pub(crate) leader: Option<String>,
+    /// What the last poll said about why nothing is taken.
+    pub(crate) takes_nothing: String,
     /// A name that another worker has.
     pub(crate) taken: Option<String>,
 }
@@ -225,7 +227,8 @@ impl WorkerService for Fake {
         if hangs {
             std::future::pending::<()>().await;
         }
-        let v1::PollRequest { tokens, .. } = request.into_inner();
+        let v1::PollRequest { tokens, takes_nothing, .. } = request.into_inner();
+        self.state().takes_nothing = takes_nothing;
         let granted = || {
             let mut state = self.state();
             let mut granted = Vec::new();

@@ -4,6 +4,7 @@
 
 mod fake;
 mod odd_scripts;
+mod sick;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
