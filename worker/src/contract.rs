@@ -40,6 +40,8 @@ pub struct Polled {
     pub assignments: Vec<Assignment>,
     /// To be renewed at once: cancelled, or another worker's by now.
     pub look: Vec<Token>,
+    /// The leader's numbers, where it says them; they hold for what it grants here.
+    pub timing: Option<Timing>,
 }
 
 /// What the leader says about one attempt.

@@ -4,6 +4,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use hera_common::chain::Chain;
 use hera_common::id::{RunId, Token};
 use tokio::sync::watch;
 use tracing::{info, warn};
@@ -40,8 +41,9 @@ impl Health {
 
     /// Waits until there is a doubt.
     pub(crate) async fn doubted(&self) {
+        let mut doubt = self.doubt.subscribe();
         // The sender is here as long as this waits.
-        let _there = self.doubt.subscribe().wait_for(Option::is_some).await;
+        let _there = doubt.wait_for(Option::is_some).await;
     }
 
     /// Why nothing can be executed; None where that is not so, which is tried first where it was doubted.
@@ -86,7 +88,7 @@ impl Trial for Machine<'_> {
         let executed = tokio::time::timeout(TRIAL_MAX, self.execute(&dir)).await;
         let cleared = tokio::task::spawn_blocking(move || dir.remove()).await;
         if let Err(error) = cleared.map_err(std::io::Error::other).flatten() {
-            warn!(error = %error, "what a trial has made could not be cleared away");
+            warn!(error = %Chain(&error), "what a trial has made could not be cleared away");
         }
         executed.unwrap_or_else(|_elapsed| Err("no process was made in time".to_owned()))
     }
@@ -108,7 +110,8 @@ impl Machine<'_> {
             kill_ms: 500,
             timeout_ms: None,
         };
-        let mut shim = self.launcher.launch(launch).await.map_err(|error| error.to_string())?;
+        let mut shim =
+            self.launcher.launch(launch).await.map_err(|error| Chain(&error).to_string())?;
         said(&mut shim).await
     }
 }

@@ -159,8 +159,7 @@ impl Link {
                 inside.header.store_id_seen = header.store_id;
                 inside.header.max_epoch_seen = header.epoch;
             }
-            inside.rpc = timing.rpc;
-            inside.poll = timing.poll_limit();
+            inside.keep_to(&timing);
         });
         Ok(timing)
     }
@@ -194,14 +193,17 @@ impl Link {
                 }
             }
         }
+        // One that cannot be understood is no reason to lose what was granted.
+        let timing = message.timing.and_then(|timing| wire::timing(Some(timing)).ok());
         self.with(|inside| {
+            timing.iter().for_each(|timing| inside.keep_to(timing));
             let fences = assignments.iter().map(|assignment| assignment.fence.raw());
             let seen = inside.header.max_fence_seen;
             inside.header.max_fence_seen = fences.fold(seen, i64::max);
         });
         // What is no token is nothing that this worker holds.
         let look = message.look.iter().filter_map(|bytes| wire::token("look", bytes).ok());
-        Ok(Polled { assignments, look: look.collect() })
+        Ok(Polled { assignments, look: look.collect(), timing })
     }
 
     /// Asks whether these may start; the verdicts are in their order.
@@ -371,6 +373,12 @@ impl Link {
 }
 
 impl Inside {
+    /// How long calls may take from now on.
+    fn keep_to(&mut self, timing: &Timing) {
+        self.rpc = timing.rpc;
+        self.poll = timing.poll_limit();
+    }
+
     /// True where a leader of a later term has answered before.
     fn saw(&mut self, header: Option<&v1::MasterHeader>) -> bool {
         let Some(v1::MasterHeader { epoch, store_id, leader_address: _ }) = header else {

@@ -116,7 +116,10 @@ async fn once(line: &Line, places: u32, takes_nothing: &str) -> Option<()> {
     loop {
         let asked = clock::boot();
         let error = match line.link.poll(&tokens, takes_nothing).await {
-            Ok(Polled { assignments, look }) => {
+            Ok(Polled { assignments, look, timing }) => {
+                if let Some(timing) = timing {
+                    line.desk.timing(timing).await;
+                }
                 let empty = assignments.is_empty();
                 line.desk.granted(assignments).await?;
                 if !look.is_empty() {

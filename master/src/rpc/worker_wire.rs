@@ -199,21 +199,25 @@ pub(super) fn master(site: &Site, epoch: Epoch) -> Option<v1::MasterHeader> {
 }
 
 pub(super) fn registered(site: &Site, answer: &Answered<Registered>) -> v1::RegisterResponse {
-    let timing = &site.timing;
     v1::RegisterResponse {
         header: master(site, answer.epoch),
         worker_id: answer.value.worker.raw(),
         incarnation: answer.value.incarnation.raw(),
-        timing: Some(v1::WorkerTiming {
-            heartbeat_min_ms: ms(timing.heartbeat_min),
-            heartbeat_max_ms: ms(timing.heartbeat_max),
-            rpc_ms: ms(timing.rpc),
-            term_ms: ms(timing.term),
-            kill_ms: ms(timing.kill),
-            accept_ms: ms(site.accept),
-            rho_ppm: site.rho_ppm,
-            poll_ms: ms(timing.poll),
-        }),
+        timing: Some(timing(site)),
+    }
+}
+
+fn timing(site: &Site) -> v1::WorkerTiming {
+    let timing = &site.timing;
+    v1::WorkerTiming {
+        heartbeat_min_ms: ms(timing.heartbeat_min),
+        heartbeat_max_ms: ms(timing.heartbeat_max),
+        rpc_ms: ms(timing.rpc),
+        term_ms: ms(timing.term),
+        kill_ms: ms(timing.kill),
+        accept_ms: ms(site.accept),
+        rho_ppm: site.rho_ppm,
+        poll_ms: ms(timing.poll),
     }
 }
 
@@ -221,7 +225,8 @@ pub(super) fn polled(site: &Site, answer: Answered<Polled>) -> v1::PollResponse 
     let Polled { grants, look } = answer.value;
     let assignments = grants.into_iter().map(assignment).collect();
     let look = look.into_iter().map(|token| token.bytes().to_vec()).collect();
-    v1::PollResponse { header: master(site, answer.epoch), assignments, look }
+    let (header, timing) = (master(site, answer.epoch), Some(timing(site)));
+    v1::PollResponse { header, assignments, look, timing }
 }
 
 fn assignment(grant: Grant) -> v1::Assignment {

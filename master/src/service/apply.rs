@@ -62,7 +62,7 @@ impl Service {
             let lead = self.lead()?;
             let catalog = lead.catalog();
             let edition = catalog.edition;
-            let looked = (wanted.prune, self.bound());
+            let looked = (wanted.prune, self.lease_bound());
             let (checked, contents) = check(Arc::clone(&files), catalog, looked).await?;
             if !wanted.dry_run {
                 self.keep(&checked, &contents).await?;
@@ -74,7 +74,7 @@ impl Service {
         Err(Fault::Stale("the jobs change all the time, apply again".to_owned()))
     }
 
-    fn bound(&self) -> Bound {
+    fn lease_bound(&self) -> Bound {
         let site = self.site();
         Bound { timing: site.timing.clone(), rho_ppm: site.rho_ppm }
     }

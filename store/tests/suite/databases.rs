@@ -9,7 +9,7 @@ use hera_common::id::{Fence, JobId, RunId};
 use hera_common::run::RunEnd;
 use hera_common::snapshot::BadRow;
 use hera_common::unit::{Batch, Marks, Put, Unit, Write};
-use hera_store::{AuditFilter, Options, Scope, Seen, Store, StoreError, open};
+use hera_store::{AuditFilter, Options, Scope, Seen, StoreError, open};
 use hera_testkit::wait_for_async;
 use sqlx::Connection;
 

@@ -366,7 +366,7 @@ impl World {
             Exit::Code(code) => (Some(code), None),
             Exit::Signal(signal) => (None, Some(signal)),
         };
-        let ended = Ended { code, signal, stopped: own.stop, output_problem: None };
+        let ended = Ended { code, signal, stopped: own.stop, problem: None };
         let (run, worker, token, orphan) = (own.run, own.worker, own.token, own.orphan);
         let text = match (exit, own.stop) {
             (Exit::Code(code), _) => format!("r{run} #{} exits with {code}", own.attempt),

@@ -45,6 +45,8 @@ pub(crate) struct State {
     pub(crate) lost_answers: u32,
     /// Set where another one leads.
     pub(crate) leader: Option<String>,
+    /// From TERM to KILL, where a test wants it other than usual.
+    pub(crate) term_ms: Option<u32>,
     /// What the last poll said about why nothing is taken.
     pub(crate) takes_nothing: String,
     /// A name that another worker has.
@@ -161,6 +163,19 @@ impl Fake {
 }
 
 impl State {
+    fn timing(&self) -> v1::WorkerTiming {
+        v1::WorkerTiming {
+            heartbeat_min_ms: 200,
+            heartbeat_max_ms: 10_000,
+            rpc_ms: 250,
+            term_ms: self.term_ms.unwrap_or(200),
+            kill_ms: 500,
+            accept_ms: 2_000,
+            rho_ppm: 10_000,
+            poll_ms: 20_000,
+        }
+    }
+
     fn verdict(&self, run_id: i64, token: &[u8]) -> v1::VerdictKind {
         if self.held.get(&run_id).is_none_or(|held| held != token) {
             v1::VerdictKind::Lost
@@ -201,16 +216,7 @@ impl WorkerService for Fake {
             header: self.header(),
             worker_id: 1,
             incarnation: i64::try_from(state.registered.len()).unwrap(),
-            timing: Some(v1::WorkerTiming {
-                heartbeat_min_ms: 200,
-                heartbeat_max_ms: 10_000,
-                rpc_ms: 250,
-                term_ms: 200,
-                kill_ms: 500,
-                accept_ms: 2_000,
-                rho_ppm: 10_000,
-                poll_ms: 20_000,
-            }),
+            timing: Some(state.timing()),
         }))
     }
 
@@ -245,7 +251,8 @@ impl WorkerService for Fake {
             let _nothing_came = tokio::time::timeout(POLL, self.more.notified()).await;
             assignments = granted();
         }
-        Ok(Response::new(v1::PollResponse { header: self.header(), assignments, look: Vec::new() }))
+        let (header, timing) = (self.header(), Some(self.state().timing()));
+        Ok(Response::new(v1::PollResponse { header, assignments, look: Vec::new(), timing }))
     }
 
     async fn start(
