@@ -102,7 +102,7 @@ mod tests {
             kill: Duration::from_millis(500),
             poll: Duration::from_secs(20),
         };
-        let slow = WorkerTiming { term: Duration::from_secs(600), ..usual.worker.clone() };
+        let slow = WorkerTiming { term: Duration::from_secs(600), ..usual.worker };
         let mut told = Vec::new();
         for timing in [usual.worker, quick, slow] {
             let bound = Bound { timing, rho_ppm: 10_000 };
