@@ -136,7 +136,7 @@ fn document(node: &Node, problems: &mut Problems<'_>) -> Option<Read> {
         FileCalendar::read(node, at, number - 1, problems)
     });
     let written = |name: &&str| fields.node(name).is_some();
-    let of_group = ["owner", "zone", "config", "defaults", "jobs"].iter().any(|name| written(name));
+    let of_group = ["owner", "zone", "config", "defaults", "jobs"].iter().any(written);
     if fields.node("group").is_none() && (of_group || calendars.is_none()) {
         problems.add(node.place, "group", "is missing: the group that the jobs are in");
     }

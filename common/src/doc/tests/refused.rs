@@ -151,7 +151,6 @@ fn bad_policies_are_refused_with_the_reason() {
 }
 
 #[test]
-#[expect(clippy::too_many_lines, reason = "a table of inputs, and of what is said to them")]
 fn bad_schedules_and_scripts_are_refused_with_the_reason() {
     check_jobs(
         &[
@@ -386,6 +385,7 @@ fn business_days_are_those_of_the_calendar_of_the_job_or_its_group() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table of inputs, and of what is said to them")]
 fn bad_rules_of_schedules_are_refused_with_the_reason() {
     check_jobs(
         &[
