@@ -63,7 +63,9 @@ impl Handler {
                 None => self.drop_planned(ctx, unit, version, &replan.actor),
             }
         }
-        for want in ahead.into_values() {
+        // Where the clock has gone back, what was decided lies ahead: it is never planned again.
+        let decided_to = self.cursor.decided_to;
+        for want in ahead.into_values().filter(|want| want.version > decided_to) {
             self.insert_planned(ctx, unit, want);
         }
         for (version, edges) in replan.rebound {
