@@ -39,20 +39,20 @@ const ALL: Options = Options { faults: true, people: true, without: None };
 // In four parts, which run side by side.
 #[test]
 fn faults_and_people_break_nothing_1() {
-    all_well(0..50, ALL);
+    all_well(0..25, ALL);
 }
 
 #[test]
 fn faults_and_people_break_nothing_2() {
-    all_well(50..100, ALL);
+    all_well(25..50, ALL);
 }
 
 #[test]
 fn faults_and_people_break_nothing_3() {
-    all_well(100..150, ALL);
+    all_well(50..75, ALL);
 }
 
 #[test]
 fn faults_and_people_break_nothing_4() {
-    all_well(150..200, ALL);
+    all_well(75..100, ALL);
 }
