@@ -80,7 +80,7 @@ async fn both_databases_have_the_same_tables_and_columns() {
     for (table, columns) in &postgres {
         assert_eq!(Some(columns), sqlite.get(table), "{table}");
     }
-    assert_eq!(postgres.len(), 17);
+    assert_eq!(postgres.len(), 18);
 }
 
 /// An index as a statement, without what only one of the databases writes: unique or not, its columns in their order,

@@ -34,53 +34,53 @@ fn jobs() {
     check_list(
         || vec![job(wire_job()).0, job(after()).0],
         &expect![[r#"
-        JOB                     STATE  TYPE   SCHEDULE     NEXT                     REVISION  OWNER
-        weather/report/publish  open   shell  30 7 * * *   2026-11-30 03:00 -05:00  2         weather-team
-        weather/report/publish  open   shell  after 1 job                           2         weather-team
+            JOB                     STATE  TYPE   SCHEDULE     NEXT                     REVISION  OWNER
+            weather/report/publish  open   shell  30 7 * * *   2026-11-30 03:00 -05:00  2         weather-team
+            weather/report/publish  open   shell  after 1 job                           2         weather-team
 
-        [
-        {"id":5,"job":"weather/report/publish","state":"open","reason":null,"owner":"weather-team","revision":2,"type":"shell","schedule":"30 7 * * *","zone":"America/New_York","description":"Puts the page together.","upstream":["weather/report/table"],"downstream":["weather/ready"],"next_slots":["2026-11-30T08:00:00Z","2026-12-01T08:00:00Z"],"warnings":[]},
-        {"id":5,"job":"weather/report/publish","state":"open","reason":null,"owner":"weather-team","revision":2,"type":"shell","schedule":null,"zone":"America/New_York","description":"Puts the page together.","upstream":["weather/report/table"],"downstream":["weather/ready"],"next_slots":[],"warnings":[]}
-        ]
+            [
+            {"id":5,"job":"weather/report/publish","state":"open","reason":null,"owner":"weather-team","revision":2,"type":"shell","schedule":"30 7 * * *","zone":"America/New_York","description":"Puts the page together.","upstream":["weather/report/table"],"downstream":["weather/ready"],"next_slots":["2026-11-30T08:00:00Z","2026-12-01T08:00:00Z"],"warnings":[]},
+            {"id":5,"job":"weather/report/publish","state":"open","reason":null,"owner":"weather-team","revision":2,"type":"shell","schedule":null,"zone":"America/New_York","description":"Puts the page together.","upstream":["weather/report/table"],"downstream":["weather/ready"],"next_slots":[],"warnings":[]}
+            ]
 
-        - id: 5
-          job: weather/report/publish
-          state: open
-          reason: null
-          owner: weather-team
-          revision: 2
-          type: shell
-          schedule: 30 7 * * *
-          zone: America/New_York
-          description: Puts the page together.
-          upstream:
-          - weather/report/table
-          downstream:
-          - weather/ready
-          next_slots:
-          - "2026-11-30T08:00:00Z"
-          - "2026-12-01T08:00:00Z"
-        - id: 5
-          warnings: []
-          job: weather/report/publish
-          state: open
-          reason: null
-          owner: weather-team
-          revision: 2
-          type: shell
-          schedule: null
-          zone: America/New_York
-          description: Puts the page together.
-          upstream:
-          - weather/report/table
-          downstream:
-          - weather/ready
-          next_slots: []
-          warnings: []
+            - id: 5
+              job: weather/report/publish
+              state: open
+              reason: null
+              owner: weather-team
+              revision: 2
+              type: shell
+              schedule: 30 7 * * *
+              zone: America/New_York
+              description: Puts the page together.
+              upstream:
+              - weather/report/table
+              downstream:
+              - weather/ready
+              next_slots:
+              - "2026-11-30T08:00:00Z"
+              - "2026-12-01T08:00:00Z"
+              warnings: []
+            - id: 5
+              job: weather/report/publish
+              state: open
+              reason: null
+              owner: weather-team
+              revision: 2
+              type: shell
+              schedule: null
+              zone: America/New_York
+              description: Puts the page together.
+              upstream:
+              - weather/report/table
+              downstream:
+              - weather/ready
+              next_slots: []
+              warnings: []
 
-        weather/report/publish
-        weather/report/publish
-    "#]],
+            weather/report/publish
+            weather/report/publish
+        "#]],
     );
 }
 
