@@ -1,8 +1,10 @@
 //! Finding versions of a job near an instant: in a range, before it, after it. Knows no edge.
 
+use std::sync::Arc;
+
 use hera_common::time::Version;
 
-use super::memo::{Job, Planned, Seat, Stop};
+use super::memo::{Facts, Job, Planned, Seat, Stop};
 use super::source::Source;
 use super::zone::{MS_MAX, MS_MIN};
 use super::{Node, Plan, PlanError, Slots};
@@ -12,6 +14,13 @@ use super::{Node, Plan, PlanError, Slots};
 const DAYS_MAX: usize = 5_000;
 /// From this many days on a schedule is read without keeping its days in memory.
 const DAYS_KEPT_MAX: i64 = 8;
+
+/// A span that is not empty, with what is known of its job.
+struct Within {
+    facts: Arc<Facts>,
+    from: i64,
+    to: i64,
+}
 
 impl<'a, S: Slots> Plan<'a, S> {
     /// The versions of a job in `[from, to)`, oldest first.
@@ -27,20 +36,16 @@ impl<'a, S: Slots> Plan<'a, S> {
         to: i64,
         max: usize,
     ) -> Result<Vec<Planned>, Stop> {
-        let facts = self.facts(seat)?;
-        let from = from.max(facts.floor);
-        let to = to.min(MS_MAX);
-        if from >= to {
+        let Some(Within { facts, from, to }) = self.within(seat, from, to)? else {
             return Ok(Vec::new());
-        }
+        };
         let node = self.at(seat)?.node;
         let unknown =
             |schedule: &S| schedule.unknown_between(Version::from_ms(from), Version::from_ms(to));
         if node.schedule.as_ref().is_some_and(unknown) {
             return Err(PlanError::PastCalendar { job: node.id }.into());
         }
-        let zone = self.zone(&facts);
-        let (first, last) = (zone.day_of(from), zone.day_of(to - 1));
+        let (first, last) = self.days(&facts, from, to);
         if last - first >= DAYS_KEPT_MAX && facts.plain {
             let job = self.at(seat)?;
             return Ok(slots_of(job.node, from, to, max.saturating_add(1)));
@@ -54,6 +59,19 @@ impl<'a, S: Slots> Plan<'a, S> {
             }
         }
         Ok(found)
+    }
+
+    /// The part of `[from, to)` in which the job can have versions.
+    fn within(&mut self, seat: Seat, from: i64, to: i64) -> Result<Option<Within>, Stop> {
+        let facts = self.facts(seat)?;
+        let (from, to) = (from.max(facts.floor), to.min(MS_MAX));
+        Ok((from < to).then_some(Within { facts, from, to }))
+    }
+
+    /// The days of the job's zone in which `[from, to)` begins and ends.
+    fn days(&mut self, facts: &Facts, from: i64, to: i64) -> (i64, i64) {
+        let zone = self.zone(facts);
+        (zone.day_of(from), zone.day_of(to - 1))
     }
 
     /// The newest version of a job before an instant, and not before `lowest`.
@@ -92,16 +110,13 @@ impl<'a, S: Slots> Plan<'a, S> {
         from: i64,
         to: i64,
     ) -> Result<Option<Planned>, Stop> {
-        let facts = self.facts(seat)?;
-        let from = from.max(facts.floor);
-        if from >= to {
+        let Some(Within { facts, from, to }) = self.within(seat, from, to)? else {
             return Ok(None);
-        }
+        };
         if facts.plain {
             return self.last_before(seat, to, from);
         }
-        let zone = self.zone(&facts);
-        let (first, last) = (zone.day_of(from), zone.day_of(to - 1));
+        let (first, last) = self.days(&facts, from, to);
         for day in (first..=last).rev() {
             let versions = self.day(seat, day)?;
             if let Some(newest) = versions.iter().rev().find(|planned| planned.at < to) {
@@ -118,18 +133,14 @@ impl<'a, S: Slots> Plan<'a, S> {
         from: i64,
         to: i64,
     ) -> Result<Option<Planned>, Stop> {
-        let facts = self.facts(seat)?;
-        let from = from.max(facts.floor);
-        let to = to.min(MS_MAX);
-        if from >= to {
+        let Some(Within { facts, from, to }) = self.within(seat, from, to)? else {
             return Ok(None);
-        }
+        };
         if facts.plain {
             let oldest = slot_after(self.at(seat)?.node, from - 1).filter(|at| *at < to);
             return Ok(oldest.map(|at| Planned { at, carried: None }));
         }
-        let zone = self.zone(&facts);
-        let (first, last) = (zone.day_of(from), zone.day_of(to - 1));
+        let (first, last) = self.days(&facts, from, to);
         for day in first..=last {
             let versions = self.day(seat, day)?;
             let oldest = versions.iter().find(|planned| planned.at >= from);
