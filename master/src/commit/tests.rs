@@ -68,8 +68,8 @@ impl Decide for Script {
         for Tagged { tag, input } in inputs {
             let mut after = Vec::new();
             let reply = match input {
-                // Written where the guard holds.
                 Input::DeleteCalendar { .. } => Reply::Done,
+                // Written where the guard holds.
                 Input::DeleteJob { asked, job } => {
                     after.push(step.batch.units.len());
                     self.groups += 1;
